@@ -45,7 +45,7 @@ async function windowOf<T>(
   const startedAt = clock.monotonic();
   const ending = await runWithin(
     { clock, signal: call.signal, timeoutMs: expiresMs, graceMs: 0 },
-    work,
+    (abort) => work(abort.read()),
   );
   if (call.signal.aborted) return { by: 'cancelled' };
   if (ending.by !== 'itself') return { by: ending.by === 'timeout' ? 'expired' : 'cancelled' };

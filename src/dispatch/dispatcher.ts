@@ -8,23 +8,18 @@ import { abortOf, stateOf } from '../core/onion/own-call.ts';
 import type { ApprovalPrompt } from '../core/contract/approval.ts';
 import { type ToolCall, type Turn } from '../core/contract/call.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { composeToolCallers } from '../core/onion/compose.ts';
+import { runnerOf } from '../core/onion/compose.ts';
 import { AlliumError } from '../core/contract/errors.ts';
 import type { CreateId } from '../core/contract/ids.ts';
 import type { Next, ToolLayer } from '../core/contract/layer.ts';
-import { observedBottom, observedLayer } from '../core/onion/observed.ts';
+import type { Stage } from '../core/onion/stage.ts';
+import { observedBottom, observedLayer, observedStage } from '../core/onion/observed.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import { inherited } from '../core/onion/nested-conditions.ts';
 import { abortWith, type AbortSource } from '../core/time/abort.ts';
 import { conditionsOf } from '../core/onion/conditions.ts';
 import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
-import {
-  admissionLayer,
-  entryLayer,
-  isAdmission,
-  limitLayer,
-  withStripped,
-} from './intake/admission.ts';
+import { admissionStage, entryStage, limitStage, withStripped } from './intake/admission.ts';
 import { type ApprovalParts, createApprovals, type Reentry } from './resume/approvals.ts';
 import { backgroundStarter } from './run/background.ts';
 import { callsUnderWay } from './run/calls-under-way.ts';
@@ -94,6 +89,8 @@ export interface Dispatcher {
 interface Entries {
   readonly toolOf: (call: ToolCall, name: string) => Tool | null;
   readonly objectTo: ObjectToChange;
+  /** The names a turn may use. */
+  readonly namesIn: (turn: Turn) => readonly string[];
 }
 
 type Run = (call: ToolCall) => Promise<ToolResult>;
@@ -105,7 +102,7 @@ type Extra = Partial<
 const NO_EXTRA: Extra = Object.freeze({});
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { clock, createId, turns, shown, limits, layers, standing } = parts;
+  const { createId, turns, shown, limits, layers, standing } = parts;
   const turnOf = turnsOf(createId());
   const calls = callsUnderWay();
   const resolve: FindTool = (name, turn) => {
@@ -115,6 +112,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const entries: Entries = {
     toolOf: (call, name) => toolFor(call, name, resolve),
     objectTo: objectToChange(resolve),
+    namesIn: (turn) => shown.names.filter((name) => turns.allows(turn, name)),
   };
 
   const approvals = createApprovals(parts);
@@ -161,13 +159,21 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     }
   };
 
-  const stack = governedStack(parts, entries, approvals.layer);
-  const governed = composeToolCallers(stack, { clock, createId });
-  const observed = composeToolCallers(stack.map(observedLayer), { clock, createId });
+  const admission = admissionStage({
+    onUnknownTool: parts.onUnknownTool,
+    onInvalidArgs: parts.onInvalidArgs,
+    namesIn: entries.namesIn,
+  });
+  const stack = governedStack(parts, entries, [approvals.stage, admission]);
+  const governed = runnerOf(stack);
+  const observed = runnerOf(
+    stack.map((member) => ('caller' in member ? observedLayer(member) : observedStage(member))),
+  );
   const startBehind = backgroundStarter({
-    ...{ hub: parts.hub, clock, createId, closing: calls.closing },
-    layers: stack.filter(
-      (layer) => layer.observes === true || layer.scrub !== undefined || isAdmission(layer),
+    hub: parts.hub,
+    closing: calls.closing,
+    run: runnerOf(
+      stack.filter((member) => ('caller' in member ? isWatching(member) : member === admission)),
     ),
     runBehind: (request, options, extra) =>
       calls.addBehind(() => start(request, options, (call) => governed(call, bottom), extra)),
@@ -199,10 +205,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     maxPreviewBytes: limits.maxPreviewBytes,
   };
   // Of a call that was lost nothing is known that an acting layer could have a word about.
-  const watched = composeToolCallers(
-    layers.filter((layer) => layer.observes === true || layer.scrub !== undefined),
-    { clock, createId },
-  );
+  const watched = runnerOf(layers.filter(isWatching));
   const ranElsewhere = observedBottom(async (call) =>
     withStripped(call, await resultOfReport(call, recordOf(call), limits)),
   );
@@ -305,25 +308,22 @@ function toolRunner(
   };
 }
 
-/** The host's layers with the dispatcher's own between them. */
+/** Whether a layer records or cleans, and so is told of calls that no other layer may act on. */
+const isWatching = (layer: ToolLayer): boolean =>
+  layer.observes === true || layer.scrub !== undefined;
+
+/** The host's layers with the dispatcher's own stages between them. */
 function governedStack(
-  parts: DispatcherParts,
-  { toolOf, objectTo }: Entries,
-  keeping: ToolLayer,
-): readonly ToolLayer[] {
-  const { layers, limits, hub, shown, turns } = parts;
+  { layers, limits, hub }: DispatcherParts,
+  { toolOf, objectTo, namesIn }: Entries,
+  first: readonly Stage[],
+): readonly (ToolLayer | Stage)[] {
   const firstActing = layers.findIndex((layer) => layer.observes !== true);
   const leading = firstActing === -1 ? layers.length : firstActing;
-  const namesIn = (turn: Turn) => shown.names.filter((name) => turns.allows(turn, name));
   return [
     ...layers.slice(0, leading),
-    keeping,
-    admissionLayer({
-      onUnknownTool: parts.onUnknownTool,
-      onInvalidArgs: parts.onInvalidArgs,
-      namesIn,
-    }),
-    limitLayer({
+    ...first,
+    limitStage({
       limits,
       perRun: createCallCounter(limits.maxCallsPerRun),
       perSession: createCallCounter(limits.maxCallsPerSession),
@@ -335,6 +335,6 @@ function governedStack(
       },
     }),
     ...layers.slice(leading),
-    entryLayer(toolOf, objectTo, namesIn),
+    entryStage(toolOf, objectTo, namesIn),
   ];
 }

@@ -66,17 +66,6 @@ export interface ToolLayer {
   readonly close?: () => Promise<void>;
 }
 
-const STAGE: unique symbol = Symbol('allium.stage');
-
-/**
- * A layer of the dispatcher's own. It writes an audit line only when it answered the call, or has
- * something to say on it.
- */
-export const defineStage = (layer: ToolLayer): ToolLayer =>
-  Object.freeze({ ...defineLayer(layer), [STAGE]: true });
-
-export const isStage = (layer: ToolLayer): boolean => STAGE in layer;
-
 const KEYS: Readonly<Record<keyof ToolLayer, string>> = {
   name: 'string',
   caller: 'function',

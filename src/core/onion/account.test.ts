@@ -148,12 +148,9 @@ describe('accountOf', () => {
     });
   });
 
-  it('knows what a stack ran that has an executor of its own', async () => {
-    const own = layer('own', (call) =>
-      composeToolCallers([through('x')])(
-        withCall(call, { toolArgs: { text: 'b' } }),
-        echoExecutor(),
-      ),
+  it('knows what a stack changed that a layer calls', async () => {
+    const own = layer('own', (call, next) =>
+      composeToolCallers([through('x')])(withCall(call, { toolArgs: { text: 'b' } }), next),
     );
 
     expect(accountOf(await run([own]))).toEqual({

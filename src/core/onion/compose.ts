@@ -1,31 +1,25 @@
 /** The onion: a list of layers becomes one caller. First is outermost. */
 
-import { createPass, linkOf, slotOf } from './pass.ts';
+import { createPass, type Link, linkOf, slotOf } from './pass.ts';
 import { stamp, withAudit } from './make-result.ts';
 import { abortOf, createCall, ownCall } from './own-call.ts';
 import { closeAudit, openAudit } from './audit.ts';
-import { chainOf } from './executor-guard.ts';
+import { bottomLink } from './executor-guard.ts';
 import { type ToolCall } from '../contract/call.ts';
 import { cleanRefusal } from './clean-refusal.ts';
 import type { Clock } from '../time/clock.ts';
 import { AlliumError } from '../contract/errors.ts';
 import { demandCalled } from '../contract/uncalled-factory.ts';
-import type { Link } from './frame.ts';
+import { layerLink } from './frame.ts';
 import type { CreateId } from '../contract/ids.ts';
-import { innerPass } from './inner-pass.ts';
 import { isObject } from '../json/json.ts';
-import {
-  defineLayer,
-  isStage,
-  type Next,
-  type Scrub,
-  type ToolCaller,
-  type ToolLayer,
-} from '../contract/layer.ts';
+import { defineLayer, type Next, type ToolCaller, type ToolLayer } from '../contract/layer.ts';
 import { termsFor } from './nested-conditions.ts';
+import { nestedStack } from './nested-stack.ts';
 import { checkOptions, expected } from '../contract/options.ts';
 import { demandOrder } from '../contract/order.ts';
 import type { ToolResult } from '../contract/result.ts';
+import { type Stage, stageLink } from './stage.ts';
 
 export interface ComposeOptions {
   readonly clock?: Clock;
@@ -65,19 +59,41 @@ export function composeToolCallers(
     (all, member) => (isComposed(member) ? { ...member[COMPOSED], ...all } : all),
     options,
   );
-  const scrubs = layers.flatMap((layer) => layer.scrub ?? []);
-  const recorded = layers.some((layer) => !isStage(layer));
-  const chainFor = rememberLast((next: Next) => chainOf(layers, next));
-
-  const composed = async (call: ToolCall, next: Next): Promise<ToolResult> => {
-    const own = ownCall(call);
-    const pass = enter(own, settings, recorded, scrubs);
-    if (!slotOf(own).state.active) return outerEdge(await chainFor(next)(pass, null), pass);
-    return innerPass(own, pass, next, (inner, bottom) => chainOf(layers, bottom)(inner, null));
+  const run = runnerOf(layers);
+  const composed = async (given: ToolCall, next: Next): Promise<ToolResult> => {
+    const call = ownCall(given);
+    if (slotOf(call).state.active) return nestedStack(call, next, layers, chainOf);
+    return run(firstCallOf(call, settings), next);
   };
   const caller: Composed = Object.assign(composed, { layers, [COMPOSED]: settings });
   return caller;
 }
+
+/** Runs a call whose pass has not been used yet. */
+export type RunStack = (call: ToolCall, next: Next) => Promise<ToolResult>;
+
+/** The one way a stack runs: for `composeToolCallers`, and for the dispatcher with its own stages. */
+export function runnerOf(members: readonly (ToolLayer | Stage)[]): RunStack {
+  const scrubs = members.flatMap((member) => ('scrub' in member ? (member.scrub ?? []) : []));
+  const isRecorded = members.some((member) => 'caller' in member);
+  const chainFor = rememberLast((next: Next) => chainOf(members, bottomLink(next)));
+  return async (call, next) => {
+    const { state } = slotOf(call);
+    state.active = true;
+    state.scrubs = scrubs;
+    state.abort = abortOf(call);
+    state.annotations = call.annotations;
+    if (isRecorded) state.audit = openAudit(call.annotations);
+    return outerEdge(await chainFor(next)(call, null), call);
+  };
+}
+
+/** A chain of links from the outermost member to the last one. */
+const chainOf = (members: readonly (ToolLayer | Stage)[], last: Link): Link =>
+  members.reduceRight<Link>(
+    (inner, member) => ('caller' in member ? layerLink(member, inner) : stageLink(member, inner)),
+    last,
+  );
 
 /** A chain is built once per executor; most stacks have one. */
 function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
@@ -93,26 +109,13 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
   };
 }
 
-/**
- * Every pass through a stack has a state of its own, also when a host hands in the same call twice
- * at once.
- */
-function enter(
-  call: ToolCall,
-  settings: ComposeOptions,
-  recorded: boolean,
-  scrubs: readonly Scrub[],
-): ToolCall {
-  const seed = slotOf(call).state;
-  const state = createPass(seed);
-  if (settings.clock !== undefined) state.clock = settings.clock;
-  if (settings.createId !== undefined) state.createId = settings.createId;
-  state.active = true;
-  state.scrubs = scrubs;
-  state.abort = abortOf(call);
-  state.annotations = call.annotations;
-  if (recorded) state.audit = openAudit(call.annotations);
-  return createCall(call, state, null, termsFor(slotOf(call).terms));
+/** The call in a pass of its own: a host may hand in the same call twice, also at once. */
+function firstCallOf(call: ToolCall, { clock, createId }: ComposeOptions): ToolCall {
+  const { state, terms } = slotOf(call);
+  const pass = createPass(state);
+  if (clock !== undefined) pass.clock = clock;
+  if (createId !== undefined) pass.createId = createId;
+  return createCall(call, pass, null, termsFor(terms));
 }
 
 /** Here, and only here, a raise leaves the onion. */

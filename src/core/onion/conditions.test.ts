@@ -311,10 +311,6 @@ describe('a guard', () => {
     ['a chosen hash', (call, next) => next(hashWith(call, () => 'x'))],
     ['an approval', (call, next) => next(approveCall(call))],
     ['a stack called by a layer', (call, next) => composeToolCallers([changes({})])(call, next)],
-    [
-      'an executor of its own',
-      (call) => composeToolCallers([changes({})])(call, async (own) => ok(own, 'ran')),
-    ],
   ])('is kept through %s', async (_name, caller) => {
     const { result, entered } = await run([guarded(no), layer('through', caller)]);
 

@@ -1,6 +1,6 @@
 /** The bottom of the onion: the executor, and what guards it. */
 
-import { type ApprovedCall, type Pass, type Frame, linkOf, slotOf } from './pass.ts';
+import { type ApprovedCall, type Pass, type Frame, type Link, linkOf, slotOf } from './pass.ts';
 import { fail, ok } from './results.ts';
 import { isAbandoned } from './own-call.ts';
 import { isResultOf, stamp } from './make-result.ts';
@@ -14,25 +14,19 @@ import {
   foreignResult,
   isCancelled,
   isPlainPromise,
-  layerLink,
-  type Link,
 } from './frame.ts';
 import { breached, passGates } from './gates.ts';
-import type { Next, ToolLayer } from '../contract/layer.ts';
+import type { Next } from '../contract/layer.ts';
 import { runUnder } from './nested-conditions.ts';
 import { type ToolResult } from '../contract/result.ts';
 import { type Executed, strongerExecuted } from '../contract/status.ts';
 import { breachOf } from './conditions.ts';
 
-/** A chain of links from the outermost layer to the executor. */
-export const chainOf = (layers: readonly ToolLayer[], executor: Next): Link =>
-  layers.reduceRight<Link>((inner, layer) => layerLink(layer, inner), bottomLink(executor));
-
 /**
  * The executor with its guard: nothing starts for a caller that has gone, and whatever it does
  * becomes a result.
  */
-function bottomLink(executor: Next): Link {
+export function bottomLink(executor: Next): Link {
   return (call, parent) => {
     const { state, terms } = slotOf(call);
     // What has happened cannot be kept from happening.
@@ -131,7 +125,7 @@ const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
  */
 function measured(result: ToolResult, state: Pass, startedAt: number): ToolResult {
   const ms = state.clock.monotonic() - startedAt;
-  const isRight = linkOf(result).measured || ms - result.executionDurationMs < 1;
+  const isRight = ms - result.executionDurationMs < 1;
   if (result.executed === state.executed && isRight) return result;
   return stamp(result, state.executed, isRight ? result.executionDurationMs : ms);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotate, causeOf, fail, ok, refuse } from './results.ts';
 import { withCall } from './own-call.ts';
-import { defineLayer, defineStage } from '../contract/layer.ts';
+import { defineLayer } from '../contract/layer.ts';
 import { echoExecutor, makeCall, settle } from '../../../conformance/test-kit.ts';
 import { composeToolCallers } from './compose.ts';
 import { cancelled } from './frame.ts';
@@ -187,39 +187,6 @@ describe('executed', () => {
     });
 
     expect((await composeToolCallers([lying])(makeCall(), echoExecutor())).executed).toBe('yes');
-  });
-});
-
-describe('stages of the dispatcher', () => {
-  const stage = (caller: ToolCaller): ToolLayer => defineStage({ name: 'stage', caller });
-
-  it('write a line only when they answered the call with a refusal', async () => {
-    const passing = await composeToolCallers([layer('outer'), stage((call, next) => next(call))])(
-      makeCall(),
-      echoExecutor(),
-    );
-    const refusing = await composeToolCallers([
-      layer('outer'),
-      stage((call) => refuse(call, 'tool_not_found', 'No.')),
-    ])(makeCall(), echoExecutor());
-
-    expect(linesOf(passing)).toEqual(['outer: ok']);
-    expect(linesOf(refusing)).toEqual(['stage: tool_not_found', 'outer: tool_not_found']);
-  });
-
-  it('leave no record behind when they are alone and had nothing to say', async () => {
-    expect(
-      (await composeToolCallers([stage((call, next) => next(call))])(makeCall(), echoExecutor()))
-        .audit,
-    ).toBeUndefined();
-    expect(
-      linesOf(
-        await composeToolCallers([stage((call) => refuse(call, 'x', 'No.'))])(
-          makeCall(),
-          echoExecutor(),
-        ),
-      ),
-    ).toEqual(['stage: x']);
   });
 });
 

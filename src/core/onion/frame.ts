@@ -2,7 +2,7 @@
  * One layer at work on one call: what goes in, what comes out, and what is written down about it.
  */
 
-import { type Frame, linkOf, slotOf } from './pass.ts';
+import { type Frame, type Link, linkOf, slotOf } from './pass.ts';
 import { fail, refuse } from './results.ts';
 import { isResultOf, stamp } from './make-result.ts';
 import { isAbandoned, isSignalAborted, ownCall, stateOf } from './own-call.ts';
@@ -10,22 +10,21 @@ import { pushEntry } from './audit.ts';
 import { type ToolCall } from '../contract/call.ts';
 import { isoTime } from '../time/clock.ts';
 import { AlliumError, describeThrown } from '../contract/errors.ts';
-import { isStage, type ToolLayer } from '../contract/layer.ts';
+import type { Next, ToolLayer } from '../contract/layer.ts';
 import { type ToolResult } from '../contract/result.ts';
 import { statusRow } from '../contract/status.ts';
 import { followApproval } from './conditions.ts';
 
-/** A link of the built chain. Never rejects. */
-export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
-
 /** Written without `async`, because a second promise per layer would double what a layer costs. */
 export function layerLink(layer: ToolLayer, inner: Link): Link {
   return (call, parent) => {
-    const frame = openFrame(layer, call, parent);
+    const frame = openFrame(layer, inner, call, parent);
+    const next: Next = (passed) => descend(frame, passed);
+    frame.next = next;
     const returned = (answered: unknown) => leave(frame, answered);
     const threw = (thrown: unknown) => leave(frame, layerThrew(frame, thrown));
     try {
-      const answered = layer.caller(call, (passed) => descend(frame, inner, passed));
+      const answered = layer.caller(call, next);
       return (isPlainPromise(answered) ? answered : adopted(answered)).then(returned, threw);
     } catch (thrown) {
       return Promise.resolve(threw(thrown));
@@ -49,14 +48,16 @@ export const isPlainPromise = (value: unknown): value is Promise<unknown> =>
 export const adopted = (value: unknown): Promise<unknown> =>
   new Promise((resolve) => resolve(value));
 
-function openFrame(layer: ToolLayer, call: ToolCall, parent: Frame | null): Frame {
+function openFrame(layer: ToolLayer, inner: Link, call: ToolCall, parent: Frame | null): Frame {
   const slot = slotOf(call);
   const frame: Frame = {
     layer,
     call,
     parent,
+    inner,
     depth: parent === null ? 0 : parent.depth + 1,
     startedAt: slot.state.clock.now(),
+    next: null,
     sent: null,
     answered: null,
     closed: false,
@@ -74,9 +75,9 @@ export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled
 export const isCancelled = (call: ToolCall): boolean =>
   isSignalAborted(call) || slotOf(call).state.abort?.isAborted() === true;
 
-/** `next`, as one layer sees it. One call after another; never after the layer has answered. */
-function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResult> {
-  if (frame.closed) return Promise.resolve(blame(frame, 'called next after it had returned'));
+/** `next`, as one layer sees it. */
+function descend(frame: Frame, passed: ToolCall): Promise<ToolResult> {
+  if (frame.closed) return Promise.resolve(blame(frame, RETURNED));
   let call = frame.call;
   try {
     if (passed !== call) call = accepted(frame, passed);
@@ -86,17 +87,27 @@ function descend(frame: Frame, inner: Link, passed: ToolCall): Promise<ToolResul
     );
   }
   if (slotOf(call).state.abandoned && isAbandoned(frame)) return Promise.resolve(cancelled(call));
-  if (frame.sent !== null)
-    return Promise.resolve(blame(frame, 'called next again before the first one had settled'));
+  const objection = notNow(frame);
+  if (objection !== null) return Promise.resolve(objection);
   frame.sent = call;
-  return inner(call, frame);
+  return frame.inner(call, frame);
+}
+
+const RETURNED = 'called next after it had returned';
+
+/** Why the layer cannot go on now: one call after another, and never after it has answered. */
+export function notNow(frame: Frame): ToolResult | null {
+  if (frame.closed) return blame(frame, RETURNED);
+  return frame.sent === null
+    ? null
+    : blame(frame, 'called next again before the first one had settled');
 }
 
 /**
  * A copy by spread is taken for what `withCall` would have made of it; anything else must come from
  * `withCall`.
  */
-function accepted(frame: Frame, passed: ToolCall): ToolCall {
+export function accepted(frame: Frame, passed: ToolCall): ToolCall {
   if (stateOf(passed) !== slotOf(frame.call).state)
     throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
   const own = ownCall(passed);
@@ -107,12 +118,8 @@ function accepted(frame: Frame, passed: ToolCall): ToolCall {
 
 function blame(frame: Frame, what: string): ToolResult {
   frame.line = { ...frame.line, status: 'exception', error: what };
-  return fail(
-    frame.call,
-    'tool_middleware_exception',
-    new Error(`layer "${frame.layer.name}" ${what}`),
-    stopped(frame),
-  );
+  const { layer, call } = frame;
+  return memberThrew(layer.name, call, new Error(`layer "${layer.name}" ${what}`));
 }
 
 export const foreignResult = (who: string): string =>
@@ -120,11 +127,17 @@ export const foreignResult = (who: string): string =>
 
 function layerThrew(frame: Frame, thrown: unknown): ToolResult {
   blame(frame, describeThrown(thrown));
-  return fail(frame.call, 'tool_middleware_exception', thrown, stopped(frame));
+  return memberThrew(frame.layer.name, frame.call, thrown);
 }
 
-const stopped = ({ layer, call }: Frame): string =>
-  `The layer "${layer.name}" failed, so this call of ${call.toolName} was stopped. Do not repeat it unchanged.`;
+/** What a call comes to when a layer or a stage throws. */
+export const memberThrew = (name: string, call: ToolCall, thrown: unknown): ToolResult =>
+  fail(
+    call,
+    'tool_middleware_exception',
+    thrown,
+    `The layer "${name}" failed, so this call of ${call.toolName} was stopped. Do not repeat it unchanged.`,
+  );
 
 function leave(frame: Frame, answered: unknown): ToolResult {
   const { state } = slotOf(frame.call);
@@ -141,11 +154,10 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   if (result.ok && frame.answered?.ok === false && isCancelled(frame.call))
     result = uncancelled(frame, frame.answered);
   if (result.executed !== state.executed) result = stamp(result, state.executed);
-  // Whoever answers well without running has turned nobody away; a refusal on top of that is its
-  // own.
+  // A failure from inside was blamed there. This layer is to blame if `next` was not called, or had
+  // answered ok.
   if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
-  if (!isStage(frame.layer) || frame.line !== null || (result !== frame.answered && !result.ok))
-    writeLine(frame, result);
+  writeLine(frame, result);
   // A kept result keeps the frames it came through, but not the other results that did.
   frame.answered = null;
   return answer(frame.parent, result);

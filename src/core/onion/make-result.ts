@@ -16,7 +16,7 @@ export type ResultFields = Omit<
 >;
 export type LinkFields = Pick<
   ResultLink,
-  'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'measured' | 'rendered'
+  'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'rendered'
 >;
 /** The part of a result that says how it went; the rest is taken from the call. */
 export type ResultParts = Pick<
@@ -31,31 +31,6 @@ export type ResultParts = Pick<
   | 'interruption'
   | 'metadata'
 >;
-
-/**
- * The same answer for another pass over the same call, with a word on what ran for a guard out
- * there.
- */
-export function moved(result: ToolResult, call: ToolCall, claim: Executed): ToolResult {
-  const { raise: code, cause, at } = linkOf(result);
-  const { state } = slotOf(call);
-  const link = {
-    state,
-    call,
-    raise: code,
-    cause,
-    claim,
-    at: null,
-    measured: at !== null,
-    rendered: linkOf(result).rendered,
-  };
-  return build(
-    fieldsOf(result, result.executed, result.executionDurationMs),
-    link,
-    result.renderedResult,
-    state.audit,
-  );
-}
 
 /** What the framework itself writes on a result. */
 export const stamp = (
@@ -173,7 +148,7 @@ export function make(
   } as ResultFields;
   return build(
     fields,
-    { state, call, raise: null, cause, claim, at: null, measured: false, rendered: true },
+    { state, call, raise: null, cause, claim, at: null, rendered: true },
     undefined,
     state.audit,
   );
@@ -189,7 +164,7 @@ export function build(
   const renderedResult =
     text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
   const derived = fields.content.length === 0;
-  const { state, call, raise: code, cause, claim, at, measured } = link;
+  const { state, call, raise: code, cause, claim, at } = link;
   const rendered = text === undefined || link.rendered;
   const brand: ResultLink = {
     state,
@@ -198,7 +173,6 @@ export function build(
     cause,
     claim,
     at,
-    measured,
     derived,
     rendered,
     result: null,

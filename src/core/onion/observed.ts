@@ -8,7 +8,14 @@ import type { EntryPatch } from '../contract/audit-record.ts';
 import { type ToolCall } from '../contract/call.ts';
 import { describeThrown } from '../contract/errors.ts';
 import { isObject, snapshotObject } from '../json/json.ts';
-import { defineLayer, type Next, type ToolCaller, type ToolLayer } from '../contract/layer.ts';
+import {
+  defineLayer,
+  type Next,
+  type TooLate,
+  type ToolCaller,
+  type ToolLayer,
+} from '../contract/layer.ts';
+import { type Stage, writeStageLine } from './stage.ts';
 import { type ToolResult } from '../contract/result.ts';
 import { statusRow } from '../contract/status.ts';
 
@@ -34,6 +41,17 @@ export function observedLayer(layer: ToolLayer): ToolLayer {
   return defineLayer({ ...layer, caller });
 }
 
+/** A stage as it stands around a call that is over: it stops nothing, and says what it has to say. */
+export const observedStage = (stage: Stage): Stage => ({
+  name: stage.name,
+  async leave(call, result) {
+    const said = stage.tooLate === undefined ? null : await saidBy(stage.tooLate, call);
+    const now = stateOf(call).clock.now();
+    if (said !== null) writeStageLine(stage.name, call, { ...said, status: 'too_late' }, now);
+    return result;
+  },
+});
+
 /**
  * The bottom of such a stack. Once a layer that cleans has withheld the call, nobody further in
  * gets to see its output.
@@ -46,17 +64,16 @@ export const observedBottom =
 const WITHHELD =
   'The tool had run before anybody could look at the call; what went in and what came out is withheld. Do not repeat the call.';
 
-function acting(layer: ToolLayer): ToolCaller {
+function acting({ tooLate = () => ({}) }: ToolLayer): ToolCaller {
   return async (call, next) => {
-    const said = await saidBy(layer, call);
+    const said = await saidBy(tooLate, call);
     const result = await next(call);
     return said === null ? result : annotate(result, {}, { ...said, status: 'too_late' });
   };
 }
 
 /** A word that cannot be had, or cannot be used, is no reason to lose the record. */
-async function saidBy({ tooLate }: ToolLayer, call: ToolCall): Promise<EntryPatch | null> {
-  if (tooLate === undefined) return {};
+async function saidBy(tooLate: TooLate, call: ToolCall): Promise<EntryPatch | null> {
   try {
     const said: unknown = await tooLate(call);
     return said === null ? null : isObject(said) ? snapshotObject(said) : {};

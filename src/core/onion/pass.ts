@@ -13,9 +13,12 @@ import { SLOT, type ToolCall } from '../contract/call.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { type CreateId, randomId } from '../contract/ids.ts';
 import type { Executed, ToolStatus } from '../contract/status.ts';
-import type { DefinedTool, ToolLayer } from '../contract/layer.ts';
+import type { DefinedTool, Next, ToolLayer } from '../contract/layer.ts';
 import { BRAND, type ToolResult } from '../contract/result.ts';
 import type { AbortSource } from '../time/abort.ts';
+
+/** A link of the built chain. `parent` is the layer that gets its answer. Never rejects. */
+export type Link = (call: ToolCall, parent: Frame | null) => Promise<ToolResult>;
 
 /** One layer at work on one call. */
 export interface Frame {
@@ -25,6 +28,10 @@ export interface Frame {
   /** How many layers stand outside this one. */
   readonly depth: number;
   readonly startedAt: number;
+  /** What runs below. */
+  readonly inner: Link;
+  /** What the layer was given as `next`: a stack that it calls by itself may use nothing else. */
+  next: Next | null;
   /** The call handed to a `next` that has not settled. */
   sent: ToolCall | null;
   /** What `next` answered last. */
@@ -191,8 +198,6 @@ export interface ResultLink {
   readonly claim: Executed | null;
   /** The layer it was handed to last. */
   at: Frame | null;
-  /** The time it took was taken where it ran, in another pass over the call. */
-  readonly measured: boolean;
   /** The content is only the rendered text, to be rendered again with it. */
   derived: boolean;
   /** The text was written from the value or the error, and by nobody. */

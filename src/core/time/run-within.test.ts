@@ -71,8 +71,10 @@ describe('runWithin', () => {
     async (_name, outerGrace, workMs, heard) => {
       const outer = bounds(100, outerGrace);
       let inner: unknown = null;
-      const ending = runWithin(outer, async (signal) => {
-        inner = await runWithin({ ...outer, signal, timeoutMs: undefined, graceMs: 50 }, () =>
+      const ending = runWithin(outer, async (abort) => {
+        const { clock } = outer;
+        const bound = { clock, signal: abort.read(), timeoutMs: undefined, graceMs: 50 };
+        inner = await runWithin(bound, () =>
           heard === null
             ? never()
             : new Promise((resolve) => outer.clock.after(100 + workMs, () => resolve('in time'))),
@@ -101,7 +103,7 @@ describe('runWithin', () => {
       new Promise<never>((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
       );
-    const running = runWithin(given, heeding);
+    const running = runWithin(given, (abort) => heeding(abort.read()));
     given.controller.abort(new Error('gone'));
 
     expect(await running).toMatchObject({ by: 'cancelled', ran: { thrown: { message: 'gone' } } });

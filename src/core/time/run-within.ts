@@ -30,61 +30,25 @@ export interface TimeBounds {
   readonly graceMs: number;
 }
 
-export interface Bounds extends TimeBounds {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
+/** What the work belongs to: a call, or anything else that can be taken back. */
+export type Bounds = TimeBounds &
+  ({ readonly call: ToolCall } | { readonly clock: Clock; readonly signal: AbortSignal });
 
 /**
- * Aborts the signal given to `work` on deadline or cancellation, waits out the grace, and leaves
- * nothing behind.
+ * Aborts what is given to `work` on deadline or cancellation, waits out the grace, and leaves nothing
+ * behind. No signal is made unless the work reads it.
  */
 export function runWithin<T>(
   bounds: Bounds,
-  work: (signal: AbortSignal) => T | Promise<T>,
-): Promise<Ending<T>> {
-  return new Promise((resolve) => {
-    const run = openRun<T>(bounds, bounds.clock, bounds, resolve);
-    void settled(() => work(bounds.timeoutMs === undefined ? bounds.signal : run.read())).then(
-      (ran) => end(run, ran),
-    );
-  });
-}
-
-/**
- * The same for what a call does. Neither its signal nor one for the work is made unless somebody
- * reads it.
- */
-export function runCallWithin<T>(
-  call: ToolCall,
-  bounds: TimeBounds,
   work: (abort: AbortSource) => T | Promise<T>,
 ): Promise<Ending<T>> {
+  const source = 'call' in bounds ? bounds.call : bounds;
+  const clock = 'call' in bounds ? clockOf(bounds.call) : bounds.clock;
   return new Promise((resolve) => {
-    const run = openRun<T>(call, clockOf(call), bounds, resolve);
-    void settled(() => work(bounds.timeoutMs === undefined ? abortOf(call) : run)).then((ran) =>
-      end(run, ran),
-    );
-  });
-}
-
-/**
- * `next` within bounds, for a layer. The call goes on with a signal of its own, which is made only
- * if somebody reads it. `stopped` makes the answer for a call that ran out of time or was taken
- * back.
- */
-export function nextWithin(
-  call: ToolCall,
-  next: Next,
-  bounds: TimeBounds,
-  stopped: (ending: Stopped<ToolResult>) => ToolResult,
-): Promise<ToolResult> {
-  return new Promise((resolve) => {
-    const run = openRun<ToolResult>(call, clockOf(call), bounds, (ending) =>
-      resolve(answerOf(ending, stopped)),
-    );
+    const run = openRun<T>(source, clock, bounds, resolve);
     try {
-      next(withLazySignal(call, run)).then(
+      const working = work(bounds.timeoutMs === undefined ? abortOf(source) : run);
+      Promise.resolve(working).then(
         (value) => end(run, { value }),
         (thrown: unknown) => end(run, { thrown }),
       );
@@ -95,34 +59,24 @@ export function nextWithin(
 }
 
 /**
- * Without `async` where it can be: a result goes on as it is, and only a failure becomes a promise.
+ * `next` within bounds, for a layer: the call goes on with a signal of its own. `stopped` makes the
+ * answer for a call that ran out of time or was taken back.
  */
-function answerOf(
-  ending: Ending<ToolResult>,
+export const nextWithin = (
+  call: ToolCall,
+  next: Next,
+  { timeoutMs, graceMs }: TimeBounds,
   stopped: (ending: Stopped<ToolResult>) => ToolResult,
-): ToolResult | Promise<ToolResult> {
-  if (ending.by === 'itself' && 'value' in ending.ran) return ending.ran.value;
-  return answerLater(ending, stopped);
-}
+): Promise<ToolResult> =>
+  runWithin({ call, timeoutMs, graceMs }, (abort) => next(withLazySignal(call, abort))).then(
+    (ending) => {
+      if (ending.by !== 'itself') return stopped(ending);
+      if ('value' in ending.ran) return ending.ran.value;
+      throw ending.ran.thrown;
+    },
+  );
 
-async function answerLater(
-  ending: Ending<ToolResult>,
-  stopped: (ending: Stopped<ToolResult>) => ToolResult,
-): Promise<ToolResult> {
-  if (ending.by !== 'itself') return stopped(ending);
-  if ('value' in ending.ran) return ending.ran.value;
-  throw ending.ran.thrown;
-}
-
-async function settled<T>(work: () => T | Promise<T>): Promise<Ran<T>> {
-  try {
-    return { value: await work() };
-  } catch (thrown) {
-    return { thrown };
-  }
-}
-
-/** Whoever may leave: a call, or bounds that name a signal. */
+/** A call, or bounds that name a signal. */
 interface Source {
   readonly signal: AbortSignal;
   readonly [SLOT]?: object;
@@ -139,12 +93,13 @@ interface Run<T> extends Waiting, AbortSource {
   readonly answer: (ending: Ending<T>) => void;
   by: Stopped<T>['by'] | null;
   timedOut: DOMException | null;
-  /** What the work is stopped by, once somebody wants to know of it. */
+  /** What the work is stopped by, once it has asked. */
   own: OwnAbort | null;
   unfollow: (() => void) | null;
   ended: boolean;
 }
 
+/** The functions are the same for all runs: of its own, they would be most of what a run takes. */
 function openRun<T>(
   source: Source,
   clock: Clock,
@@ -167,15 +122,39 @@ function openRun<T>(
     before: null,
     after: null,
     at: 0,
-    outlast: () => attempt(run, outlast),
-    due: () => attempt(run, due),
-    read: () => ownAbort(run).read(),
-    isAborted: () => run.by !== null || isSignalAborted(source),
-    reason: () => reasonOf(run),
-    follow: (tell) => ownAbort(run).follow(tell),
+    outlast: attemptOutlast,
+    due: attemptDue,
+    read: readRun,
+    isAborted: isRunAborted,
+    reason: runReason,
+    follow: followRun,
   };
   noteBegin(run);
   return run;
+}
+
+function attemptOutlast(this: Run<unknown>): void {
+  attempt(this, outlast);
+}
+
+function attemptDue(this: Run<unknown>): void {
+  attempt(this, due);
+}
+
+function readRun(this: Run<unknown>): AbortSignal {
+  return ownAbort(this).read();
+}
+
+function isRunAborted(this: Run<unknown>): boolean {
+  return this.by !== null || isSignalAborted(this.source);
+}
+
+function runReason(this: Run<unknown>): unknown {
+  return reasonOf(this);
+}
+
+function followRun(this: Run<unknown>, tell: () => void): () => void {
+  return ownAbort(this).follow(tell);
 }
 
 /** Called from a timer, where nobody would catch what a clock from outside may throw. */

@@ -1,5 +1,5 @@
 /**
- * The dispatcher's own layers: who may come in, how many, and with which arguments the tool is
+ * The dispatcher's own stages: who may come in, how many, and with which arguments the tool is
  * entered.
  */
 
@@ -11,14 +11,7 @@ import { closest } from '../../core/contract/closest.ts';
 import { oneLine, type ErrorCode } from '../../core/contract/errors.ts';
 import { cancelled } from '../../core/onion/frame.ts';
 import { breached } from '../../core/onion/gates.ts';
-import {
-  defineStage,
-  isStage,
-  type Next,
-  type TooLate,
-  type ToolCaller,
-  type ToolLayer,
-} from '../../core/contract/layer.ts';
+import type { Stage } from '../../core/onion/stage.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { gateCall, conditionsOf } from '../../core/onion/conditions.ts';
 import { promiseRequests } from '../../policy/ambient-policy.ts';
@@ -40,25 +33,6 @@ import { comeBack, isBackground, recordOf } from '../record.ts';
 /** Deepest chain of tools that call tools. */
 export const MAX_NESTING = 8;
 
-const ADMISSION = 'admission';
-
-/** Told from a layer of the host's that has the same name. */
-export const isAdmission = (layer: ToolLayer): boolean =>
-  layer.name === ADMISSION && isStage(layer);
-
-const stage = (name: string, caller: ToolCaller, tooLate: TooLate): ToolLayer =>
-  defineStage({ name, caller, tooLate });
-
-/**
- * Lets `keep` see how a call ended before the layers that observe do, and turn it away after all.
- */
-export function keepingLayer(
-  keep: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>,
-): ToolLayer {
-  const caller: ToolCaller = async (call, next) => keep(call, await next(call));
-  return stage('approvals', caller, () => null);
-}
-
 export interface AdmissionOptions {
   readonly onUnknownTool: 'repair' | 'throw';
   readonly onInvalidArgs: 'repair' | 'throw';
@@ -70,8 +44,9 @@ export interface AdmissionOptions {
  * Unknown tools and arguments that do not fit what was advertised end here, seen by every observing
  * layer.
  */
-export function admissionLayer(options: AdmissionOptions): ToolLayer {
-  const caller: ToolCaller = (call, next) => {
+export const admissionStage = (options: AdmissionOptions): Stage => ({
+  name: 'admission',
+  enter(call) {
     if (isSignalAborted(call)) return cancelled(call);
     const record = recordOf(call);
     if (record.tool === null)
@@ -84,13 +59,11 @@ export function admissionLayer(options: AdmissionOptions): ToolLayer {
     if (problem !== null)
       return refused(invalidArgs(call, problem), options.onInvalidArgs, 'ERR_INVALID_ARGS');
     record.admitted = call.toolArgs;
-    // What is handed on as it is costs no promise.
-    return record.hiddenStripped === 0
-      ? next(call)
-      : next(call).then((result) => withStripped(call, result));
-  };
-  return stage(ADMISSION, caller, inadmissible);
-}
+    return call;
+  },
+  leave: withStripped,
+  tooLate: inadmissible,
+});
 
 /**
  * What a call that ran elsewhere would have come to here. Nobody was shown what layers add to a
@@ -159,7 +132,7 @@ export interface LimitOptions {
 const RIDING: Seat = Object.freeze({ stepOut: () => {}, retake: async () => {}, leave: () => {} });
 
 /** Counts calls and makes them wait their turn. A resumed call was counted when it first came. */
-export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitOptions): ToolLayer {
+export function limitStage({ limits, perRun, perSession, gate, onStart }: LimitOptions): Stage {
   const take = ({ turn }: ToolCall): string | null => {
     if ((turn.resumes ?? 0) > 0) return null;
     const { runId, sessionId } = turn;
@@ -172,44 +145,53 @@ export function limitLayer({ limits, perRun, perSession, gate, onStart }: LimitO
       return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
-  const seated = async (call: ToolCall, next: Next): Promise<ToolResult> => {
-    const seat = await takeSeat(gate, call.signal, call.turn.sessionId);
-    if (seat === null) return cancelled(call);
+  const start = (call: ToolCall, seat: Seat): ToolCall => {
     onStart(call, seat);
-    const result = await next(call);
-    seat.leave();
-    return result;
+    return call;
   };
-  const caller: ToolCaller = (call, next) => {
-    const { nesting } = stateOf(call);
-    if (nesting > MAX_NESTING)
-      return refuse(
-        call,
-        'limit_exceeded',
-        `Tools called each other more than ${MAX_NESTING} deep.`,
-      );
-    const spent = take(call);
-    if (spent !== null)
-      return refuse(call, 'limit_exceeded', `No more calls: ${spent}. Finish with what you have.`);
-    // What a tool calls itself rides on the tool's place, and what runs in the background would
-    // keep others from asking after it.
-    if (gate !== OPEN_GATE && nesting === 0 && !isBackground(call)) return seated(call, next);
-    onStart(call, RIDING);
-    return next(call);
+  const seated = async (call: ToolCall): Promise<ToolCall | ToolResult> => {
+    const seat = await takeSeat(gate, call.signal, call.turn.sessionId);
+    return seat === null ? cancelled(call) : start(call, seat);
   };
-  // It happened, so it counts; a count that is full stays full.
-  return stage('limits', caller, (call) =>
-    take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' },
-  );
+  return {
+    name: 'limits',
+    enter(call) {
+      const { nesting } = stateOf(call);
+      if (nesting > MAX_NESTING)
+        return refuse(
+          call,
+          'limit_exceeded',
+          `Tools called each other more than ${MAX_NESTING} deep.`,
+        );
+      const spent = take(call);
+      if (spent !== null)
+        return refuse(
+          call,
+          'limit_exceeded',
+          `No more calls: ${spent}. Finish with what you have.`,
+        );
+      // What a tool calls itself rides on the tool's place, and what runs in the background would
+      // keep others from asking after it.
+      const needsSeat = gate !== OPEN_GATE && nesting === 0 && !isBackground(call);
+      return needsSeat ? seated(call) : start(call, RIDING);
+    },
+    leave(call, result) {
+      recordOf(call).seats.at(-1)?.leave();
+      return result;
+    },
+    // It happened, so it counts; a count that is full stays full.
+    tooLate: (call) => (take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' }),
+  };
 }
 
 /** The last look before the executor: layers may have changed the tool and its arguments. */
-export function entryLayer(
+export const entryStage = (
   toolOf: (call: ToolCall, name: string) => Tool | null,
   objectTo: ObjectToChange,
   namesIn: AdmissionOptions['namesIn'],
-): ToolLayer {
-  const caller: ToolCaller = (call, next) => {
+): Stage => ({
+  name: 'entry',
+  enter(call) {
     const tool = toolOf(call, call.toolName);
     const objection = tool === null ? null : objectTo(call, tool);
     if (tool === null || objection?.status === 'tool_not_found')
@@ -223,18 +205,17 @@ export function entryLayer(
       tool.inputSchema === tool.ownSchema;
     const problems = untouched ? [] : validateJson(tool.ownSchema, call.toolArgs);
     if (problems.length > 0) return invalidArgs(call, describeProblems(problems));
-    const enter = () => next(preflighted(tool, call));
-    // Whoever asked on the way may have forgotten that the call gave up its place.
-    return record.isAside ? comeBack(call).then(enter) : enter();
-  };
-  return stage('entry', caller, () => null);
-}
+    const preflighted = withCapabilityGate(tool, call);
+    // A layer that asked a person may have forgotten that the call gave up its place.
+    return record.isAside ? comeBack(call).then(() => preflighted) : preflighted;
+  },
+});
 
 /**
  * Where a tool says what it is about to do, that is held to the policy of the call, with or without
  * permissions laid down.
  */
-function preflighted(tool: Tool, call: ToolCall): ToolCall {
+function withCapabilityGate(tool: Tool, call: ToolCall): ToolCall {
   if (
     tool.proposedRequests === undefined ||
     (isFixedProposal(tool.proposedRequests) && isFree(call))

@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, settle } from '../../../conformance/test-kit.ts';
-import { composeToolCallers } from '../../core/onion/compose.ts';
+import { runnerOf } from '../../core/onion/compose.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import { toolOutput } from '../../tools/tool.ts';
-import { limitLayer } from './admission.ts';
+import { limitStage } from './admission.ts';
 import { type CallCounter, createCallCounter, createGate, type Gate } from './limits.ts';
 import { setup, storyOf } from '../testing.fixture.ts';
 import { createTurnMemory } from './turns.ts';
@@ -244,7 +244,7 @@ describe('a call that was interrupted and taken up again', () => {
     [0, 'limit_exceeded'],
   ])('takes nothing from a limit: with %i resumptions it ends as %s', async (resumes, status) => {
     const none = createCallCounter(0);
-    const layer = limitLayer({
+    const stage = limitStage({
       limits: {},
       perRun: none,
       perSession: none,
@@ -252,9 +252,8 @@ describe('a call that was interrupted and taken up again', () => {
       onStart: () => {},
     });
 
-    expect(
-      await composeToolCallers([layer])(makeCall({ turn: { resumes } }), echoExecutor()),
-    ).toMatchObject({ status });
+    const call = makeCall({ turn: { resumes } }, { host: { seats: [] } });
+    expect(await runnerOf([stage])(call, echoExecutor())).toMatchObject({ status });
   });
 });
 

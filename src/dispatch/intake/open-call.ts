@@ -3,7 +3,8 @@
  * keeps with it.
  */
 
-import { type Conditions, createPass, type PassSeed } from '../../core/onion/pass.ts';
+import { type Conditions, createPass } from '../../core/onion/pass.ts';
+import { termsFor } from '../../core/onion/nested-conditions.ts';
 import type { CallServices } from '../../core/contract/services.ts';
 import { createLazyCall } from '../../core/onion/own-call.ts';
 import type { ApprovalPrompt, EarlierDecision } from '../../core/contract/approval.ts';
@@ -182,35 +183,22 @@ export function openCall(request: ToolRequest, opening: Opening, parts: OpeningP
     turn,
     report: record.report,
   };
-  const seed = seedOf(opening, record, parts);
-  const call =
-    resumption === null
-      ? createLazyCall(fields, abort, createPass(seed), terms)
-      : createLazyCall(
-          resumed(fields, resumption),
-          abort,
-          createPass(reseeded(seed, resumption)),
-          terms,
-        );
-  return call;
-}
-
-function seedOf(
-  { tool, nesting, over }: Opening,
-  record: DispatchRecord,
-  { clock, createId, prompts, services }: OpeningParts,
-): PassSeed {
-  const definition = tool === null ? null : ownDefinition(tool);
-  return {
+  const { clock, createId, prompts, services } = parts;
+  const pass = createPass({
     clock,
     createId,
     host: record,
-    nesting,
+    nesting: opening.nesting,
     prompts,
     services,
     ranElsewhere: over !== null,
-    definition,
-  };
+    definition: tool === null ? null : ownDefinition(tool),
+    decisions: record.decisions,
+    executedBefore: resumption?.executedBefore ?? 'no',
+  });
+  const asked = resumption === null ? fields : resumed(fields, resumption);
+  const call = createLazyCall(asked, abort, pass, termsFor(terms));
+  return call;
 }
 
 function resumed(fields: OpenedFields, { resumes, trace }: Resumption): OpenedFields {
@@ -219,12 +207,6 @@ function resumed(fields: OpenedFields, { resumes, trace }: Resumption): OpenedFi
     ? { ...fields, turn }
     : { ...fields, turn, metadata: Object.freeze({ traceparent: trace }) };
 }
-
-const reseeded = (seed: PassSeed, { decisions, executedBefore }: Resumption): PassSeed => ({
-  ...seed,
-  decisions,
-  executedBefore,
-});
 
 function tell(
   call: ToolCall,

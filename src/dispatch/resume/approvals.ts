@@ -17,7 +17,7 @@ import {
 import { cancelled } from '../../core/onion/frame.ts';
 import { snapshotObject } from '../../core/json/json.ts';
 import { termsFor } from '../../core/onion/nested-conditions.ts';
-import type { ToolLayer } from '../../core/contract/layer.ts';
+import type { Stage } from '../../core/onion/stage.ts';
 import { type ToolResult } from '../../core/contract/result.ts';
 import { waitWithin } from '../../core/time/abort.ts';
 import { outcomeOf } from '../../core/contract/status.ts';
@@ -34,7 +34,6 @@ import { isYes } from '../../approvals/read-answer.ts';
 import { definitionObjection } from '../../approvals/staleness.ts';
 import { describeProblems, validateJson } from '../../tools/schema/validator.ts';
 import type { Logger, ToolRequest } from '../../tools/tool.ts';
-import { keepingLayer } from '../intake/admission.ts';
 import type { Opening, Resumption } from '../intake/open-call.ts';
 import { recordOf } from '../record.ts';
 import type { ShownTools } from '../intake/shown-tools.ts';
@@ -63,7 +62,7 @@ export interface Approvals {
    * Keeps a call whose result says that it waits; other results are handed on. Inside of the layers
    * that observe, which have to hear of a question that could not be kept.
    */
-  readonly layer: ToolLayer;
+  readonly stage: Stage;
   /**
    * Notes with a kept question where its call is recorded, which is known when the observing layers
    * are done.
@@ -138,10 +137,13 @@ export function createApprovals({
   };
 
   return {
-    layer: keepingLayer((call, result) => {
-      const approval = approvalOf(call, result, clock);
-      return approval === null ? result : keep(approval, call, result);
-    }),
+    stage: {
+      name: 'approvals',
+      leave(call, result) {
+        const approval = approvalOf(call, result, clock);
+        return approval === null ? result : keep(approval, call, result);
+      },
+    },
     noteReceipt(result) {
       const { interruption, audit } = result;
       const receiptUri = audit?.receiptUri;

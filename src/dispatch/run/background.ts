@@ -10,12 +10,9 @@ import type { JsonValue } from '../../core/json/json-value.ts';
 import { make, NO_CONTENT } from '../../core/onion/make-result.ts';
 import { stateOf } from '../../core/onion/own-call.ts';
 import { type ToolCall } from '../../core/contract/call.ts';
-import type { Clock } from '../../core/time/clock.ts';
-import { composeToolCallers } from '../../core/onion/compose.ts';
+import type { RunStack } from '../../core/onion/compose.ts';
 import { describeThrown, isAlliumError } from '../../core/contract/errors.ts';
-import type { CreateId } from '../../core/contract/ids.ts';
 import { isObject, snapshot } from '../../core/json/json.ts';
-import type { ToolLayer } from '../../core/contract/layer.ts';
 import { inherited } from '../../core/onion/nested-conditions.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { followAbort, linkAbort } from '../../core/time/abort.ts';
@@ -42,10 +39,8 @@ export interface BackgroundParts {
    * The host's layers that observe or clean, with admission between them: what may refuse has its
    * say about the run.
    */
-  readonly layers: readonly ToolLayer[];
+  readonly run: RunStack;
   readonly hub: EventHub;
-  readonly clock: Clock;
-  readonly createId: CreateId;
   /** Aborts when the dispatcher is closed. */
   readonly closing: AbortSignal;
   readonly runBehind: RunBehind;
@@ -59,10 +54,9 @@ export interface BackgroundParts {
 export function backgroundStarter(
   parts: BackgroundParts,
 ): (call: ToolCall, background: BackgroundRuns) => Promise<ToolResult> {
-  const { layers, clock, createId, hub } = parts;
-  const watched = composeToolCallers(layers, { clock, createId });
+  const { hub } = parts;
   return (call, background) =>
-    watched(call, async (admitted) => {
+    parts.run(call, async (admitted) => {
       hub.emit('tool_call_update', () => startedEvent(admitted));
       const { toolName, callId, turn } = admitted;
       const told = { sessionId: turn.sessionId, toolCallId: callId, toolName };

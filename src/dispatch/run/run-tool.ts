@@ -44,7 +44,7 @@ import type { ResolvedLimits } from '../intake/limits.ts';
 import type { DispatchRecord } from '../record.ts';
 import { reportProgress } from './report-progress.ts';
 import { withUses } from './under-way.ts';
-import { type Ending, type Ran, runCallWithin } from '../../core/time/run-within.ts';
+import { type Ending, type Ran, runWithin } from '../../core/time/run-within.ts';
 import type { AbortSource } from '../../core/time/abort.ts';
 
 /** How long a tool that was stopped may take to say what it did. */
@@ -86,9 +86,8 @@ export async function runTool(
 ): Promise<ToolResult> {
   const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null, problems: [] };
   const report = (progress: ToolProgress) => reportProgress(call, progress, entry.secrets);
-  const ending = await runCallWithin(
-    call,
-    { timeoutMs: tool.timeoutMs, graceMs: GRACE_MS },
+  const ending = await runWithin(
+    { call, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS },
     (abort) => {
       const context = options.contextFor(call, abort, report);
       // Most tools are given just what the model sent, which is frozen already.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { annotate, fail, ok, raise, refuse } from './results.ts';
+import { annotate, causeOf, ok, raise, refuse } from './results.ts';
 import { withCall } from './own-call.ts';
 import { unhandledDuring } from '../../../conformance/benches/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, settle, testClock } from '../../../conformance/test-kit.ts';
@@ -45,10 +45,6 @@ describe('a stack that a layer calls inside itself', () => {
   ])('tells truthfully what ran when it %s', async (_, member, executed) => {
     const stacks: readonly ToolCaller[] = [
       (call, next) => composeToolCallers([member])(call, next),
-      (call, next) =>
-        composeToolCallers([member])(call, (passed) =>
-          next(withCall(passed, { toolArgs: { wrapped: true } })),
-        ),
       async (call, next) => composeToolCallers([member])(withCall(call, {}), next),
       (call, next) =>
         composeToolCallers([(given, on) => composeToolCallers([member])(given, on)])(call, next),
@@ -81,26 +77,39 @@ describe('a stack that a layer calls inside itself', () => {
     expect(seen).toEqual(['yes', 'yes', 'no']);
   });
 
-  it('tells that an executor of its own ran', async () => {
-    const own = echoExecutor();
-    const result = await composeToolCallers([joining(inner, (call) => inner(call, own))])(
+  it.each<[string, (own: Next) => ToolCaller]>([
+    ['an executor', (own) => (call) => inner(call, own)],
+    ['a function around next', (own) => (call, next) => inner(call, (on) => next(on) ?? own(on))],
+  ])('refuses %s in the place of the next of its layer, and runs nothing', async (_, caller) => {
+    const [own, executor] = [echoExecutor(), echoExecutor()];
+    const result = await composeToolCallers([joining(inner, caller(own)), layer('below')])(
       makeCall(),
-      echoExecutor(),
+      executor,
     );
 
-    expect(result).toMatchObject({ ok: true, executed: 'yes' });
-    expect(own.calls).toHaveLength(1);
+    expect(result).toMatchObject({ status: 'tool_middleware_exception', executed: 'no' });
+    expect(String(causeOf(result))).toContain('list its layers');
+    expect([...own.calls, ...executor.calls]).toEqual([]);
   });
 
-  it('guards an executor of its own as if it were the bottom', async () => {
-    const failing: Next = () => Promise.reject(new Error('broke'));
-    const result = await composeToolCallers([joining(inner, (call) => inner(call, failing))])(
-      makeCall(),
-      echoExecutor(),
-    );
+  it('refuses the next of a layer that has answered', async () => {
+    const executor = echoExecutor();
+    let late: Promise<ToolResult> | null = null;
+    const hasty = joining(inner, (call, next) => {
+      void settle().then(() => (late = inner(call, next)));
+      return ok(call, 'not waited');
+    });
+    await composeToolCallers([
+      layer('outer', async (call, next) => {
+        const result = await next(call);
+        await settle();
+        return result;
+      }),
+      hasty,
+    ])(makeCall(), executor);
 
-    expect(result).toMatchObject({ status: 'executor_error', error: 'broke', executed: 'unknown' });
-    expect(linesOf(result)).toEqual(['inner: executor_error', 'joining: executor_error']);
+    expect(await late).toMatchObject({ status: 'tool_middleware_exception' });
+    expect(executor.calls).toEqual([]);
   });
 
   it('measures the time of the tool alone', async () => {
@@ -234,17 +243,6 @@ describe('a stack that a layer calls inside itself', () => {
     expect(entered).toEqual([]);
   });
 
-  it('does not enter an executor of its own for a caller that has gone', async () => {
-    const executor = echoExecutor();
-    const result = await composeToolCallers([joining(inner, (call) => inner(call, executor))])(
-      makeCall({ signal: AbortSignal.abort() }),
-      echoExecutor(),
-    );
-
-    expect(result).toMatchObject({ status: 'cancelled', executed: 'no' });
-    expect(executor.calls).toEqual([]);
-  });
-
   it('does no harm when the layer forgets to wait for it', async () => {
     const executor = echoExecutor();
     const slow = composeToolCallers([
@@ -253,13 +251,13 @@ describe('a stack that a layer calls inside itself', () => {
         return next(call);
       },
     ]);
-    const hasty = joining(inner, (call) => {
-      void slow(call, executor);
+    const hasty = joining(inner, (call, next) => {
+      void slow(call, next);
       return ok(call, 'not waited');
     });
     const unhandled = await unhandledDuring(async () => {
       const result = await composeToolCallers([hasty])(makeCall(), executor);
-      expect(linesOf(result)).toEqual(['joining: ok']);
+      expect(linesOf(result)).toEqual(['joining: exception']);
       await settle();
       await settle();
     });
@@ -317,28 +315,14 @@ describe('a stack that a layer calls inside itself', () => {
 });
 
 describe('a stack that is the executor of another', () => {
-  const around =
-    (member: ToolLayer, executor: Next): Next =>
-    (call) =>
-      composeToolCallers([member])(call, executor);
-  const claimsNothing: Next = async (call) =>
-    fail(call, 'executor_error', null, 'Nobody there.', { executed: 'no' });
+  it('is refused, and its executor is not entered', async () => {
+    const executor = echoExecutor();
+    const stack = composeToolCallers([layer('inner')]);
+    const result = await composeToolCallers([layer('outer')])(makeCall(), (call) =>
+      stack(call, executor),
+    );
 
-  it.each<[string, ToolLayer, Next, string]>([
-    ['refuses', blocking, echoExecutor(), 'no'],
-    ['answers', layer('inner'), echoExecutor(), 'yes'],
-    ['reaches nothing', layer('inner'), claimsNothing, 'no'],
-    ['throws', layer('inner'), () => Promise.reject(new Error('broke')), 'unknown'],
-    ['leaves early', leaving, () => new Promise(() => {}), 'unknown'],
-  ])('tells truthfully what ran when it %s', async (_, member, executor, executed) => {
-    for (const outside of [[], [layer('outer')]]) {
-      const result = await composeToolCallers(outside)(makeCall(), around(member, executor));
-
-      expect(result.executed).toBe(executed);
-      expect(linesOf(result).map((line) => line.split(':')[0])).toEqual([
-        member.name,
-        ...outside.map(({ name }) => name),
-      ]);
-    }
+    expect(result).toMatchObject({ status: 'tool_middleware_exception', executed: 'no' });
+    expect(executor.calls).toEqual([]);
   });
 });
