@@ -50,6 +50,9 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^allium$/, replacement: here('src/index.ts') },
+      { find: /^allium\/layer$/, replacement: here('src/layer.ts') },
+      { find: /^allium\/policy$/, replacement: here('src/policy/index.ts') },
+      { find: /^allium\/stores$/, replacement: here('src/stores/index.ts') },
       { find: /^allium\/middleware$/, replacement: here('middleware/index.ts') },
       { find: /^allium\/middleware\/(.*)$/, replacement: here('middleware/$1/$1.ts') },
       { find: /^allium\/receipts$/, replacement: here('src/receipts/index.ts') },

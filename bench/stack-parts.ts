@@ -12,7 +12,8 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import { canonicalHasher, hashCanonical, type JsonObject, type JsonValue } from 'allium';
+import { hashCanonical, type JsonObject, type JsonValue } from 'allium';
+import { canonicalHasher } from 'allium/layer';
 import type { Receipt, ReceiptFields } from 'allium/receipts';
 import { compileRules, textCleaner } from 'allium/redaction';
 import { DESCRIPTION, KEY, SCHEMA, SESSION, TOOL } from './stack-scenario.ts';

@@ -5,21 +5,23 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { callLimit, consent, idempotency, rateLimit, repeatGuard } from '../middleware/index.ts';
 import {
   type ApprovalPrompt,
-  type ClaimStore,
   type Clock,
   composeToolCallers,
-  type CounterStore,
   defineLayer,
   defineTool,
   governTools,
-  memoryClaims,
-  memoryCounters,
   refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../src/index.ts';
 import { type ApprovalStore, fileApprovals, memoryApprovals } from '../src/policy/index.ts';
+import {
+  type ClaimStore,
+  type CounterStore,
+  memoryClaims,
+  memoryCounters,
+} from '../src/stores/index.ts';
 import { echoExecutor, makeCall, testClock } from './index.ts';
 import { howMany } from './how-many.fixture.ts';
 

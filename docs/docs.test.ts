@@ -13,7 +13,10 @@ import * as handoff from '../src/handoff/index.ts';
 import * as hooks from '../src/hooks/index.ts';
 import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
+import * as layer from '../src/layer.ts';
 import * as mcp from '../src/mcp/index.ts';
+import * as policy from '../src/policy/index.ts';
+import * as stores from '../src/stores/index.ts';
 import * as otel from '../src/telemetry/otel/index.ts';
 import * as telemetry from '../src/telemetry/index.ts';
 import * as receipts from '../src/receipts/index.ts';
@@ -228,8 +231,22 @@ describe('the docs', () => {
     expect(tableRows(readHere('docs/ordering.md'), 'Rules')).toEqual(rules);
   });
 
+  it('list every door of the package', () => {
+    const { exports } = JSON.parse(readHere('package.json')) as { readonly exports: object };
+    const doors = Object.keys(exports).filter((door) => door !== './package.json');
+
+    expect(
+      tableRows(readHere('docs/doors.md'))
+        .map(([door = '']) => door.replace('allium', '.'))
+        .sort(),
+    ).toEqual(doors.sort());
+  });
+
   it.each([
     ['allium', allium],
+    ['allium/layer', layer],
+    ['allium/policy', policy],
+    ['allium/stores', stores],
     ['allium/middleware', middleware],
     ['allium/conformance', conformance],
     ['allium/receipts', receipts],

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LAYER_CONTRACT, type LayerSubject } from '../conformance/index.ts';
 import { createScriptPool } from '../src/artifacts/index.ts';
-import { memoryPins, ok, type ToolLayer } from '../src/index.ts';
+import { ok, type ToolLayer } from '../src/index.ts';
+import { memoryPins } from '../src/policy/index.ts';
 import {
   auditLog,
   callLimit,

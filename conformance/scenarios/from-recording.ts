@@ -7,8 +7,9 @@ import { stringify } from 'yaml';
 import type { RecordedAnswer, RecordedCall, Recording } from '../../middleware/replay/replay.ts';
 import { renderContent } from '../../src/core/contract/content.ts';
 import { describeThrown } from '../../src/core/contract/errors.ts';
-import { AlliumError, checkOptions, expected } from '../../src/index.ts';
+import { AlliumError } from '../../src/index.ts';
 import { DEFAULT_LIMITS } from '../../src/dispatch/intake/limits.ts';
+import { checkOptions, expected } from '../../src/layer.ts';
 import { isRecord } from './json-parts.ts';
 
 /** What a recording does not say about the scenario that is made of it. */

@@ -1,14 +1,9 @@
 /** A store in which tools are pinned that a scenario had before. */
 
-import {
-  AlliumError,
-  type Clock,
-  memoryPins,
-  ownDefinition,
-  type PinStore,
-  reconcilePins,
-} from '../../src/index.ts';
+import { AlliumError, type Clock } from '../../src/index.ts';
 import { isObject } from '../../src/core/json/json.ts';
+import { ownDefinition } from '../../src/layer.ts';
+import { memoryPins, type PinStore, reconcilePins } from '../../src/policy/index.ts';
 import type { ScenarioTool } from './scenario.ts';
 import { scenarioTools } from './scenario-tools.ts';
 

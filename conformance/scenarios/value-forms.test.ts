@@ -3,7 +3,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AlliumError, type OutputFiles, type PinStore } from '../../src/index.ts';
+import { AlliumError, type OutputFiles } from '../../src/index.ts';
+import type { PinStore } from '../../src/policy/index.ts';
 import { testClock } from '../test-kit.ts';
 import { builtinSubject } from './create-subject.ts';
 import { scenarioForms } from './value-forms.ts';

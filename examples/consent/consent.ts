@@ -6,7 +6,6 @@
 import assert from 'node:assert/strict';
 import {
   type ApprovalPrompt,
-  changedPaths,
   composeToolCallers,
   defineTool,
   governTools,
@@ -14,6 +13,7 @@ import {
   withCall,
 } from 'allium';
 import { echoExecutor, makeCall, settle, testClock } from 'allium/conformance';
+import { changedPaths } from 'allium/layer';
 import { autoApprove, consent, ruleList, terminalPrompt } from 'allium/middleware';
 
 const payments: unknown[] = [];

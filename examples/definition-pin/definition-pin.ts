@@ -4,16 +4,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  acceptPin,
-  defineTool,
-  filePins,
-  governTools,
-  hashDefinition,
-  ownDefinition,
-  type Tool,
-} from 'allium';
+import { defineTool, governTools, type Tool } from 'allium';
+import { ownDefinition } from 'allium/layer';
 import { definitionPin } from 'allium/middleware';
+import { acceptPin, filePins, hashDefinition } from 'allium/policy';
 
 const dir = mkdtempSync(join(tmpdir(), 'allium-pins-'));
 const readFile = (description: string): Tool =>

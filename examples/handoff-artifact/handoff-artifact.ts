@@ -10,12 +10,12 @@ import {
   defineTool,
   governTools,
   isAlliumError,
-  narrowPolicy,
   ok,
   toWire,
 } from 'allium';
 import { makeCall, testClock } from 'allium/conformance';
 import { HANDOFF_SCHEMA, handoffArtifact, type HandoffRecord } from 'allium/middleware';
+import { narrowPolicy } from 'allium/policy';
 
 const clock = testClock();
 const createId = () => '1';

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { composeToolCallers, fileClaims, memoryClaims, type Next, ok } from 'allium';
+import { composeToolCallers, type Next, ok } from 'allium';
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
 import { idempotency, timeout } from 'allium/middleware';
+import { fileClaims, memoryClaims } from 'allium/stores';
 
 const clock = testClock();
 

@@ -12,7 +12,6 @@ import {
   governTools,
   isAlliumError,
   passThrough,
-  raise,
   refuse,
   type Tool,
   type ToolEvent,
@@ -22,6 +21,7 @@ import {
   withCall,
 } from 'allium';
 import { settle, testClock } from 'allium/conformance';
+import { raise } from 'allium/layer';
 import { dryRun } from 'allium/middleware';
 import { z } from 'zod';
 

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cutUtf8, defineTool, fileOutputs, governTools } from 'allium';
+import { defineTool, fileOutputs, governTools } from 'allium';
+import { cutUtf8 } from 'allium/layer';
 import { outputLimit, readOutputTool } from 'allium/middleware';
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-output-limit-'));

@@ -1,9 +1,10 @@
 /** So many calls and no more: in all, per window, per tool, and counted by somebody else. */
 
 import assert from 'node:assert/strict';
-import { composeToolCallers, flexibleCounter, type FlexibleLimiter, memoryCounters } from 'allium';
+import { composeToolCallers } from 'allium';
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
 import { idempotency, rateLimit } from 'allium/middleware';
+import { flexibleCounter, type FlexibleLimiter, memoryCounters } from 'allium/stores';
 
 const clock = testClock();
 const search = makeCall({ toolName: 'search', toolArgs: { query: 'onions' } });

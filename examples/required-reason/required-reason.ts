@@ -1,14 +1,9 @@
 /** A model that has to say why: what it is shown, what it is told, and what the record keeps. */
 
 import assert from 'node:assert/strict';
-import {
-  composeToolCallers,
-  declaresParameter,
-  defineTool,
-  exportTools,
-  governTools,
-} from 'allium';
+import { composeToolCallers, defineTool, exportTools, governTools } from 'allium';
 import { echoExecutor, makeCall } from 'allium/conformance';
+import { declaresParameter } from 'allium/layer';
 import { requiredReason } from 'allium/middleware';
 
 // #region use

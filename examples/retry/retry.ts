@@ -4,8 +4,9 @@
  */
 
 import assert from 'node:assert/strict';
-import { composeToolCallers, fail, type Next, ok, pause, refuse } from 'allium';
+import { composeToolCallers, fail, type Next, ok, refuse } from 'allium';
 import { makeCall, testClock } from 'allium/conformance';
+import { pause } from 'allium/layer';
 import { retry, timeout } from 'allium/middleware';
 
 const clock = testClock();

@@ -4,20 +4,16 @@
  */
 
 import assert from 'node:assert/strict';
+import { composeToolCallers, defineTool, governTools, type ToolCaller, withCall } from 'allium';
+import { echoExecutor, makeCall } from 'allium/conformance';
+import { scopedExecutor } from 'allium/middleware';
 import {
   allows,
-  composeToolCallers,
-  defineTool,
-  governTools,
   intersectPolicies,
   narrowPolicy,
   policyOf,
   SIDE_EFFECT_LEVELS,
-  type ToolCaller,
-  withCall,
-} from 'allium';
-import { echoExecutor, makeCall } from 'allium/conformance';
-import { scopedExecutor } from 'allium/middleware';
+} from 'allium/policy';
 
 const disk: string[] = [];
 const readFile = defineTool({

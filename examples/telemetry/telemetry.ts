@@ -5,8 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { composeToolCallers, defineLayer, ok, refuse, scrubFor } from 'allium';
+import { composeToolCallers, defineLayer, ok, refuse } from 'allium';
 import { echoExecutor, makeCall, testClock } from 'allium/conformance';
+import { scrubFor } from 'allium/layer';
 import { dryRun, type SpanRecord, telemetry, type TelemetryProblem } from 'allium/middleware';
 import { startTelemetry } from 'allium/otel';
 

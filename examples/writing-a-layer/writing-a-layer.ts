@@ -4,16 +4,21 @@
  */
 
 import assert from 'node:assert/strict';
+import { composeToolCallers, defineTool, governTools } from 'allium';
+import {
+  echoExecutor,
+  LAYER_CONTRACT,
+  type LayerSubject,
+  makeCall,
+  testClock,
+} from 'allium/conformance';
 import {
   AlliumError,
   annotate,
   checkOptions,
   clockOf,
-  composeToolCallers,
   defineLayer,
-  defineTool,
   expected,
-  governTools,
   matchesTool,
   refuse,
   scrub,
@@ -22,14 +27,7 @@ import {
   type ToolProgress,
   withCall,
   withResult,
-} from 'allium';
-import {
-  echoExecutor,
-  LAYER_CONTRACT,
-  type LayerSubject,
-  makeCall,
-  testClock,
-} from 'allium/conformance';
+} from 'allium/layer';
 
 // #region options
 export interface QuietHoursOptions {

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordingSink } from '../../conformance/index.ts';
 import {
-  approveCall,
   defineLayer,
   defineTool,
   governTools,
@@ -13,6 +12,7 @@ import {
   type ToolEvent,
   type ToolLayer,
 } from '../../src/index.ts';
+import { approveCall } from '../../src/layer.ts';
 import { localReceiptSink, type Receipt } from '../../src/receipts/index.ts';
 import { requiredReason } from '../required-reason/required-reason.ts';
 import { auditLog } from './audit-log.ts';

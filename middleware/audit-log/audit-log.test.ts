@@ -9,15 +9,14 @@ import {
 } from '../../conformance/index.ts';
 import {
   annotate,
-  approveCall,
   composeToolCallers,
   defineLayer,
   hashCanonical,
-  hashOf,
   ok,
   refuse,
   withCall,
 } from '../../src/index.ts';
+import { approveCall, hashOf } from '../../src/layer.ts';
 import type { Receipt } from '../../src/receipts/index.ts';
 import { type AuditLogOptions, auditLog } from './audit-log.ts';
 import { heldSink, memoryFiles, runThrough } from './testing.fixture.ts';

@@ -14,7 +14,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import {
   deliverReceipts,
   type Delivery,

@@ -11,7 +11,7 @@ import {
   refuse,
   type ToolCall,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import {
   buildIntent,
   buildReceipt,

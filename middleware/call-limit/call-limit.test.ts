@@ -9,18 +9,17 @@ import {
 } from '../../conformance/index.ts';
 import {
   type ApprovalPrompt,
-  type CounterStore,
   composeToolCallers,
   defineLayer,
   defineTool,
   governTools,
-  memoryCounters,
-  objectionToAsking,
   ok,
   refuse,
   type ToolLayer,
   type ToolResult,
 } from '../../src/index.ts';
+import { objectionToAsking } from '../../src/layer.ts';
+import { type CounterStore, memoryCounters } from '../../src/stores/index.ts';
 import { consent, permissions } from '../index.ts';
 import { type CallLimitOptions, callLimit } from './call-limit.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';

@@ -6,20 +6,18 @@ import {
   annotate,
   checkOptions,
   clockOf,
-  type CounterStore,
   defineLayer,
   type EntryPatch,
   expected,
   fail,
   matchesTool,
-  memoryCounters,
   type OrderRule,
   refuse,
-  type TakeRequest,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
+import { type CounterStore, memoryCounters, type TakeRequest } from '../../src/stores/index.ts';
 import { limitQuestions } from './limit-questions.ts';
 import { admittedCalls, counterKey, type LimitScope } from './run-counters.ts';
 

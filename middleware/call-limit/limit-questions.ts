@@ -1,12 +1,7 @@
 /** A budget of questions: people who are asked too often say yes to everything. */
 
-import {
-  type EntryPatch,
-  limitAsking,
-  memoryCounters,
-  type Refusal,
-  type ToolCall,
-} from '../../src/index.ts';
+import { type EntryPatch, limitAsking, type Refusal, type ToolCall } from '../../src/layer.ts';
+import { memoryCounters } from '../../src/stores/index.ts';
 import { counterKey, type LimitScope } from './run-counters.ts';
 
 /** The call under the budget, and what to say about it afterwards. */

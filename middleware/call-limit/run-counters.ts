@@ -1,7 +1,8 @@
 /** Which counter a call takes from, and which calls were counted. */
 
 import { hash } from 'node:crypto';
-import { memoryCounters, type ToolCall } from '../../src/index.ts';
+import type { ToolCall } from '../../src/layer.ts';
+import { memoryCounters } from '../../src/stores/index.ts';
 
 /**
  * Whose count it is. Calls that name no run are counted by session: leaving the name out must not

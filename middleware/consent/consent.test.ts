@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { unhandledDuring } from '../../conformance/benches/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
 import {
-  accountOf,
   type ApprovalPrompt,
   causeOf,
   composeToolCallers,
   defineLayer,
-  hashWith,
   type ToolCaller,
   type ToolLayer,
   withCall,
 } from '../../src/index.ts';
+import { accountOf, hashWith } from '../../src/layer.ts';
 import {
   autoApprove,
   consent,

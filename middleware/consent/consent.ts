@@ -4,6 +4,25 @@
  */
 
 import {
+  autoApprove,
+  type ConsentAnswer,
+  type ConsentDecide,
+  type ConsentDecision,
+  consentJudges,
+  type ConsentRule,
+  createStandingAnswers,
+  type Open,
+  passGate,
+  RULE_DECISION,
+  type RuleDecision,
+  ruleList,
+  type Settled,
+  settleVerdict,
+  terminalPrompt,
+  type TerminalPromptOptions,
+  type Verdict,
+} from '../../src/consent/index.ts';
+import {
   annotate,
   type ApprovalPrompt,
   approveCall,
@@ -24,26 +43,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
-import {
-  autoApprove,
-  type ConsentAnswer,
-  type ConsentDecide,
-  type ConsentDecision,
-  consentJudges,
-  type ConsentRule,
-  createStandingAnswers,
-  type Open,
-  passGate,
-  RULE_DECISION,
-  type RuleDecision,
-  ruleList,
-  type Settled,
-  settleVerdict,
-  terminalPrompt,
-  type TerminalPromptOptions,
-  type Verdict,
-} from '../../src/consent/index.ts';
+} from '../../src/layer.ts';
 import { denied, expired, failed, recorded } from './refusals.ts';
 
 export type {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, type PartialCall, testClock } from '../../conformance/index.ts';
-import { accountOf, composeToolCallers, type ToolCaller, type ToolLayer } from '../../src/index.ts';
+import { composeToolCallers, type ToolCaller, type ToolLayer } from '../../src/index.ts';
+import { accountOf } from '../../src/layer.ts';
 import { consent, type ConsentDecide, type ConsentOptions } from './consent.ts';
 
 async function run(

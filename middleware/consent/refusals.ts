@@ -1,5 +1,6 @@
 /** How a call ends at this layer, and what is written down about the decision. */
 
+import { plainLine, type Settled } from '../../src/consent/index.ts';
 import {
   annotate,
   type ApprovalRecord,
@@ -15,8 +16,7 @@ import {
   type ToolCall,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
-import { plainLine, type Settled } from '../../src/consent/index.ts';
+} from '../../src/layer.ts';
 
 /** There was no decision in time, which is not a denial. */
 export function expired(

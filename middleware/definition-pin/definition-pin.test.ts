@@ -10,16 +10,12 @@ import {
   testClock,
 } from '../../conformance/index.ts';
 import {
-  acceptPin,
   composeToolCallers,
   createRegistry,
   defineLayer,
   defineTool,
-  filePins,
   governTools,
   hashCanonical,
-  memoryPins,
-  type PinStore,
   refuse,
   type Tool,
   type ToolLayer,
@@ -27,6 +23,7 @@ import {
   when,
   withCall,
 } from '../../src/index.ts';
+import { acceptPin, filePins, memoryPins, type PinStore } from '../../src/policy/index.ts';
 import { requiredReason } from '../required-reason/required-reason.ts';
 import { type DefinitionPinOptions, definitionPin } from './definition-pin.ts';
 import type { QuarantineReport } from './quarantine.ts';

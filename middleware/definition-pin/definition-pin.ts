@@ -13,7 +13,7 @@ import {
   ownDefinition,
   type PinStore,
   type ToolLayer,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { pinKeeper } from './pin-keeper.ts';
 import {
   lineOf,

@@ -8,7 +8,7 @@ import {
   type PinVerdict,
   reconcilePins,
   type ToolSpec,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 /**
  * `damaged`: what was pinned cannot be read. `unpinned`: it should have been pinned and could not

@@ -12,7 +12,7 @@ import {
   type ToolCall,
   type ToolResult,
   type ToolSpec,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import type { Finding, Verdict } from './pin-keeper.ts';
 
 /** A tool that is not what was accepted. */

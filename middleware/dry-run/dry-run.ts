@@ -10,7 +10,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface DryRunOptions {
   /** Names or globs of the tools to preview. An empty list previews none. @default every tool */

@@ -13,7 +13,7 @@ import {
   type ToolCall,
   type ToolResult,
   whenEnded,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 /** A reading that came to a record. */
 type Taken = Extract<HandoffReading, { readonly record: HandoffRecord }>;

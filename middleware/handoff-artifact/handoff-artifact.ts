@@ -20,7 +20,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { emitHandoff, type HandoffSink, openDelivery } from './emit-handoff.ts';
 
 export interface HandoffArtifactOptions {

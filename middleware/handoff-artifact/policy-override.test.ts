@@ -1,16 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCall } from '../../conformance/index.ts';
+import { composeToolCallers, defineLayer, ok } from '../../src/index.ts';
 import {
   allows,
   type ArgConstraints,
   type CapabilityPolicy,
-  composeToolCallers,
-  defineLayer,
   narrowPolicy,
-  ok,
   type PolicyQuestion,
-} from '../../src/index.ts';
+} from '../../src/policy/index.ts';
 import { least, taken } from './handoff.fixture.ts';
 import { handoffArtifact } from './handoff-artifact.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';

@@ -20,7 +20,7 @@ import {
   type ToolCall,
   type ToolResult,
   withCall,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { blockedCall, cancelledCall, lineOf, withheldResult, withoutHandoff } from './refusals.ts';
 
 /** A call that no hook blocked. */

@@ -23,7 +23,7 @@ import {
   type JsonObject,
   type OrderRule,
   type ToolLayer,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { askAfter, askBefore, passedCalls, recheck } from './around-call.ts';
 import { lineOf } from './refusals.ts';
 

@@ -12,7 +12,7 @@ import {
   refuse,
   type ToolCall,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 /** Details for the layer's line. */
 export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => ({

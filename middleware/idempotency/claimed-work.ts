@@ -5,16 +5,13 @@
 
 import { randomUUID } from 'node:crypto';
 import {
-  type Awaitable,
-  type Claimed,
-  type ClaimRecord,
-  type ClaimStore,
   clockOf,
   type JsonObject,
   pause,
   type ToolCall,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
+import type { Awaitable, Claimed, ClaimRecord, ClaimStore } from '../../src/stores/index.ts';
 import type { ClaimKey } from './claim-key.ts';
 import { answerOf, isKeepable } from './kept-answer.ts';
 

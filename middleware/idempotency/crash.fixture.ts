@@ -4,8 +4,9 @@
  */
 
 import { appendFileSync } from 'node:fs';
-import { composeToolCallers, fileClaims, type Next, ok } from '../../src/index.ts';
+import { composeToolCallers, type Next, ok } from '../../src/index.ts';
 import { makeCall } from '../../conformance/test-kit.ts';
+import { fileClaims } from '../../src/stores/index.ts';
 import { idempotency } from './idempotency.ts';
 
 const [dir = '', log = '', point = ''] = process.argv.slice(2);

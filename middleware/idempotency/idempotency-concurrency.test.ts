@@ -3,16 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeCall, settle, testClock } from '../../conformance/index.ts';
 import {
-  type ClaimStore,
   composeToolCallers,
   defineLayer,
   fail,
-  memoryClaims,
   type Next,
   ok,
   refuse,
   type ToolLayer,
 } from '../../src/index.ts';
+import { type ClaimStore, memoryClaims } from '../../src/stores/index.ts';
 import { idempotency } from './idempotency.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 

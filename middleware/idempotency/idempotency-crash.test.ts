@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, testClock } from '../../conformance/index.ts';
-import { composeToolCallers, fileClaims } from '../../src/index.ts';
+import { composeToolCallers } from '../../src/index.ts';
 import { built } from '../../src/stores/built.fixture.ts';
+import { fileClaims } from '../../src/stores/index.ts';
 import { idempotency } from './idempotency.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'allium-crash-'));

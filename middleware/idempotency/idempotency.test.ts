@@ -11,13 +11,11 @@ import {
 } from '../../conformance/index.ts';
 import {
   causeOf,
-  type ClaimStore,
   composeToolCallers,
   defineLayer,
   defineTool,
   fail,
   governTools,
-  memoryClaims,
   type Next,
   ok,
   refuse,
@@ -25,6 +23,7 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
+import { type ClaimStore, memoryClaims } from '../../src/stores/index.ts';
 import { dryRun } from '../dry-run/dry-run.ts';
 import { type IdempotencyOptions, idempotency } from './idempotency.ts';
 

@@ -2,17 +2,16 @@
 
 import {
   checkOptions,
-  type ClaimStore,
   clockOf,
   defineLayer,
   expected,
-  memoryClaims,
   type OrderRule,
   type Next,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
+import { type ClaimStore, memoryClaims } from '../../src/stores/index.ts';
 import { type ClaimKey, claimKeyOf, type NameCall } from './claim-key.ts';
 import { runAlone, withoutKey } from './refusals.ts';
 import { createSharing } from './share-work.ts';

@@ -1,5 +1,6 @@
 /** Keeps large results aside, and gives the model the beginning and a way to read on. */
 
+import { fileOutputs } from '../../src/index.ts';
 import {
   annotate,
   checkOptions,
@@ -7,7 +8,6 @@ import {
   defineLayer,
   type Expectation,
   expected,
-  fileOutputs,
   type JsonObject,
   type JsonValue,
   type OutputFileRef,
@@ -17,7 +17,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export type { ReadOutputToolOptions } from './read-output-tool.ts';
 export { readOutputTool } from './read-output-tool.ts';

@@ -1,17 +1,14 @@
 /** The tool with which a model reads on in a result that was kept aside. */
 
+import { defineTool, type Tool, toolFailure, toolOutput } from '../../src/index.ts';
 import {
   checkOptions,
-  defineTool,
   expected,
   type OutputRequest,
   type OutputSlice,
   quoteVoice,
   type ReadableOutputs,
-  type Tool,
-  toolFailure,
-  toolOutput,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface ReadOutputToolOptions {
   /** Where the results were kept: the store of `outputLimit`. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defineTool, governTools, type PermissionChecker, type Tool } from '../../src/index.ts';
+import { defineTool, governTools, type Tool } from '../../src/index.ts';
 import {
   composePolicies,
   pathPolicy,
+  type PermissionChecker,
   type PermissionRule,
   rulesPolicy,
 } from '../../src/policy/index.ts';

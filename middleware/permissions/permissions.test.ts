@@ -7,10 +7,9 @@ import {
   type GovernOptions,
   governTools,
   type JsonObject,
-  type PermissionChecker,
   withCall,
 } from '../../src/index.ts';
-import { memoryApprovals } from '../../src/policy/index.ts';
+import { memoryApprovals, type PermissionChecker } from '../../src/policy/index.ts';
 import { consent, redaction, requiredReason, scopedExecutor, timeout } from '../index.ts';
 import { permissions, type PermissionsOptions } from './permissions.ts';
 

@@ -18,7 +18,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface PermissionsOptions {
   /**

@@ -10,16 +10,14 @@ import {
 import {
   causeOf,
   composeToolCallers,
-  type CounterStore,
   defineLayer,
-  flexibleCounter,
-  memoryCounters,
   type Next,
   ok,
   refuse,
   type ToolLayer,
   type ToolResult,
 } from '../../src/index.ts';
+import { type CounterStore, flexibleCounter, memoryCounters } from '../../src/stores/index.ts';
 import { dryRun } from '../dry-run/dry-run.ts';
 import { idempotency } from '../idempotency/idempotency.ts';
 import { timeout } from '../timeout/timeout.ts';

@@ -5,19 +5,17 @@ import {
   annotate,
   checkOptions,
   clockOf,
-  type CounterStore,
   defineLayer,
   expected,
   fail,
-  memoryCounters,
   outcomeOf,
   refuse,
-  type Taken,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
+import { type CounterStore, memoryCounters, type Taken } from '../../src/stores/index.ts';
 
 export interface RateLimitOptions {
   /** How many calls are admitted, in all or per window. 0 admits none. */

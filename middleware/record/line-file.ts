@@ -1,7 +1,7 @@
 /** A file that only grows, line by line, and may have other writers. */
 
 import type { FileHandle } from 'node:fs/promises';
-import { AlliumError, openRegularHandle } from '../../src/index.ts';
+import { AlliumError, openRegularHandle } from '../../src/layer.ts';
 
 export interface LineFile {
   /**

@@ -21,7 +21,7 @@ import {
   type ToolLayer,
   type ToolResult,
   whenEnded,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { type LineFile, lineFile } from './line-file.ts';
 import { type Begun, lineOf } from './recorded-line.ts';
 

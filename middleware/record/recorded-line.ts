@@ -8,7 +8,7 @@ import {
   type ToolCall,
   type ToolResult,
   toWire,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 /** What is known when a call comes in. */
 export interface Begun {

@@ -10,7 +10,7 @@ import {
   type OrderRule,
   type ToolLayer,
   withCall,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import {
   ABORTED,
   cleanCall,

@@ -7,7 +7,7 @@ import {
   type ToolCall,
   type ToolResult,
   withCall,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { type CleanedCall, type CleanedResult, withoutHandoff } from '../../src/redaction/index.ts';
 
 type Found = Pick<CleanedResult, 'fields' | 'counts'>;

@@ -1,13 +1,8 @@
 /** The last calls of each run, by fingerprint. */
 
 import { hash } from 'node:crypto';
-import {
-  clockOf,
-  declaresParameter,
-  fairTable,
-  hashCanonical,
-  type ToolCall,
-} from '../../src/index.ts';
+import { clockOf, declaresParameter, hashCanonical, type ToolCall } from '../../src/layer.ts';
+import { fairTable } from '../../src/stores/index.ts';
 
 export interface HistoryOptions {
   readonly per: 'run' | 'session';

@@ -15,7 +15,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { callHistory } from './call-history.ts';
 
 export interface RepeatGuardOptions {

@@ -1,6 +1,6 @@
 /** Which recorded answer is whose. Nothing here waits: two calls cannot take the same one. */
 
-import { canonicalJson, changedPaths, type JsonObject, type ToolCall } from '../../src/index.ts';
+import { canonicalJson, changedPaths, type JsonObject, type ToolCall } from '../../src/layer.ts';
 import type { RecordedCall } from './read-recording.ts';
 
 /** The call that answers, or a sentence about why there is none, and a word for the record. */

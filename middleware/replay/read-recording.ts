@@ -12,7 +12,7 @@ import {
   type JsonObject,
   type ToolResult,
   type Turn,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { CALL_SCHEMA, TORN_SCHEMA } from './recording-schema.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** The JSON Schema of one line of a recording. */
 
-import { STATUSES } from '../../src/index.ts';
+import { STATUSES } from '../../src/layer.ts';
 
 const text = { type: 'string' };
 const name = { type: 'string', minLength: 1 };

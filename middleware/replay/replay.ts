@@ -15,7 +15,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import { type AnswerBook, type Found, orderedBook, strictBook } from './answer-book.ts';
 import { readRecording, type RecordedAnswer, type RecordedCall } from './read-recording.ts';
 

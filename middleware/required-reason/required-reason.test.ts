@@ -2,14 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { echoExecutor, makeCall, type PartialCall } from '../../conformance/index.ts';
 import {
-  approveCall,
   composeToolCallers,
   defineLayer,
   defineTool,
   exportTools,
+  fromProviderArgs,
   governTools,
+  type Tool,
+  type ToolLayer,
 } from '../../src/index.ts';
-import { accountOf, fromProviderArgs, type Tool, type ToolLayer } from '../../src/index.ts';
+import { accountOf, approveCall } from '../../src/layer.ts';
 import { type RequiredReasonOptions, requiredReason } from './required-reason.ts';
 
 async function run(

@@ -17,7 +17,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withCall,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface RequiredReasonOptions {
   /** The parameter that holds the reason. @default 'reason' */

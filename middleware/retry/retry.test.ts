@@ -7,7 +7,6 @@ import {
   defineLayer,
   explainStack,
   fail,
-  type FailOptions,
   type Next,
   ok,
   refuse,
@@ -17,6 +16,7 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/index.ts';
+import type { FailOptions } from '../../src/layer.ts';
 import { timeout } from '../timeout/timeout.ts';
 import { type RetryOptions, retry } from './retry.ts';
 

@@ -15,7 +15,7 @@ import {
   type ToolLayer,
   type ToolResult,
   withResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface RetryOptions {
   /** How often a call is tried at most, the first time included. @default 3 */

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, type PartialCall, settle } from '../../conformance/index.ts';
 import {
-  accountOf,
   composeToolCallers,
   defineTool,
   governTools,
   isAlliumError,
   type Next,
   ok,
-  policyOf,
   type ToolAnnotations,
   type ToolCaller,
   type ToolLayer,
   withCall,
 } from '../../src/index.ts';
+import { accountOf } from '../../src/layer.ts';
+import { policyOf } from '../../src/policy/index.ts';
 import { scopedExecutor, type ScopedExecutorOptions } from './scoped-executor.ts';
 
 async function run(

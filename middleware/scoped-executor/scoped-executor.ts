@@ -23,7 +23,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface ScopedExecutorOptions {
   /** The stage of the agent's work, for records and refusals. @default 'scoped' */

@@ -7,7 +7,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 /** Says in one line what happened. Nothing, or a blank, leaves the record as it is. */
 export type SummaryFormat = (call: ToolCall, result: ToolResult) => string | null | undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { annotate, defineLayer, hashWith } from '../../src/index.ts';
+import { annotate, defineLayer } from '../../src/index.ts';
+import { hashWith } from '../../src/layer.ts';
 import { recordOf, run } from './run.fixture.ts';
 
 describe('telemetry with hostile input', () => {

@@ -7,7 +7,7 @@ import {
   expected,
   type OrderRule,
   type ToolLayer,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 import {
   createReporter,
   type TelemetryProblem,

@@ -11,7 +11,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../src/index.ts';
+} from '../../src/layer.ts';
 
 export interface TimeoutOptions {
   /** Time for a call, in milliseconds. */

@@ -3,7 +3,6 @@
 import {
   composeToolCallers,
   isAlliumError,
-  matchesTool,
   type ToolCaller,
   type ToolLayer,
   when,
@@ -11,6 +10,7 @@ import {
 import { closest } from '../core/contract/closest.ts';
 import { describeThrown } from '../core/contract/errors.ts';
 import { isObject } from '../core/json/json.ts';
+import { matchesTool } from '../layer.ts';
 import { LAYER_FACTORIES, type LayerFactory, OPTION_READERS } from './layer-factories.ts';
 import { optionPath } from './option-path.ts';
 import { type DataPath, invalidConfig, pathText, type Report } from './problem.ts';

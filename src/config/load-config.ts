@@ -1,18 +1,17 @@
 /** `loadConfig`: a file becomes a stack around tools. */
 
 import { dirname, extname, relative, resolve } from 'node:path';
-import {
-  checkOptions,
-  type DispatchLimits,
-  expected,
-  type GovernedTools,
-  type GovernOptions,
-  type Registry,
-  type Tool,
-  type ToolLayer,
-  type Turn,
+import type {
+  DispatchLimits,
+  GovernedTools,
+  GovernOptions,
+  Registry,
+  Tool,
+  ToolLayer,
+  Turn,
 } from '../index.ts';
 import { isObject } from '../core/json/json.ts';
+import { checkOptions, expected } from '../layer.ts';
 import { inStateFolder, stateFolder } from '../system/state-folder.ts';
 import { artifactProject } from './artifact-project.ts';
 import {

@@ -53,11 +53,14 @@ async function throughJiti(
   folder: string,
   own: Readonly<Record<string, object>>,
 ): Promise<ModuleExports> {
-  const [{ createJiti }, allium, middleware, receipts] = await Promise.all([
+  const [{ createJiti }, allium, layer, middleware, policy, receipts, stores] = await Promise.all([
     import('jiti'),
     import('../index.ts'),
+    import('../layer.ts'),
     import('../../middleware/index.ts'),
+    import('../policy/index.ts'),
     import('../receipts/index.ts'),
+    import('../stores/index.ts'),
   ]);
   const jiti = createJiti(pathToFileURL(resolve(folder, 'x.js')).href, {
     // A cache in a folder that others can write to would let them choose what runs.
@@ -66,8 +69,11 @@ async function throughJiti(
     // A second copy of the package would not know the calls and results of the first.
     virtualModules: {
       allium,
+      'allium/layer': layer,
       'allium/middleware': middleware,
+      'allium/policy': policy,
       'allium/receipts': receipts,
+      'allium/stores': stores,
       ...own,
     },
   });

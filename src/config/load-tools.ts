@@ -1,10 +1,11 @@
 /** The tools that a file names. */
 
 import { resolve } from 'node:path';
-import { createRegistry, isAlliumError, matchesTool, type Registry, type Tool } from '../index.ts';
+import { createRegistry, isAlliumError, type Registry, type Tool } from '../index.ts';
 import { closest } from '../core/contract/closest.ts';
 import { describeThrown } from '../core/contract/errors.ts';
 import { isObject } from '../core/json/json.ts';
+import { matchesTool } from '../layer.ts';
 import type { McpServer } from '../mcp/client/mcp-executor.ts';
 import { exportOf, loadModule, type ModuleExports, splitReference } from './load-module.ts';
 import type { DataPath, Report } from './problem.ts';

@@ -1,6 +1,6 @@
 /** What is wrong with data that was meant to become a stack, and where. */
 
-import { AlliumError, type ErrorDetails } from '../index.ts';
+import { AlliumError, type ErrorDetails } from '../core/contract/errors.ts';
 
 /** A place in data: names of members and positions in lists, from the top. */
 export type DataPath = readonly (string | number)[];

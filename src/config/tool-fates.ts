@@ -1,7 +1,9 @@
 /** What becomes of calls to a tool, as far as the layers of a file decide by the tool alone. */
 
-import { advertisable, type CapabilityPolicy, matchesTool, type ToolSpec } from '../index.ts';
+import type { ToolSpec } from '../index.ts';
 import { isObject } from '../core/json/json.ts';
+import { matchesTool } from '../layer.ts';
+import { advertisable, type CapabilityPolicy } from '../policy/index.ts';
 import type { BuiltLayer } from './build-layers.ts';
 import { POLICY_FACTORIES } from './policy-factories.ts';
 import {

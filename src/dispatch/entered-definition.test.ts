@@ -11,7 +11,6 @@ import {
   type GovernOptions,
   governTools,
   type JsonObject,
-  memoryPins,
   type Registry,
   type Tool,
   type ToolLayer,
@@ -19,7 +18,7 @@ import {
   toolFailure,
   withCall,
 } from '../index.ts';
-import { answerApproval, memoryApprovals, memoryGrants } from '../policy/index.ts';
+import { answerApproval, memoryApprovals, memoryGrants, memoryPins } from '../policy/index.ts';
 import { leavesOf, randomDefinition, withOtherLeaf } from './random-tools.fixture.ts';
 import { recordingLogger } from './testing.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';

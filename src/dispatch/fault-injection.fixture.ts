@@ -11,11 +11,10 @@ import {
   governTools,
   isAlliumError,
   type JsonObject,
-  type PermissionChecker,
   type ToolLayer,
   type ToolResult,
 } from '../index.ts';
-import { memoryApprovals, memoryGrants } from '../policy/index.ts';
+import { memoryApprovals, memoryGrants, type PermissionChecker } from '../policy/index.ts';
 
 /** Who is asked on the way to the tool. */
 export type Party =

@@ -22,9 +22,7 @@ import {
   type AuditRecord,
   composeToolCallers,
   defineLayer,
-  guardCall,
   ok,
-  raise,
   refuse,
   STATUSES,
   type ToolCall,
@@ -33,6 +31,7 @@ import {
   type ToolResult,
   withCall,
 } from '../index.ts';
+import { guardCall, raise } from '../layer.ts';
 import type { Receipt } from '../receipts/index.ts';
 import { setup } from './testing.fixture.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { settle, testClock } from '../../conformance/test-kit.ts';
 import { consent, permissions } from '../../middleware/index.ts';
-import { askApproval, defineLayer, type GovernOptions, refuse } from '../index.ts';
+import { defineLayer, type GovernOptions, refuse } from '../index.ts';
+import { askApproval } from '../layer.ts';
 import { createGate, takeSeat } from './intake/limits.ts';
 import { setup } from './testing.fixture.ts';
 import { desk, requests, workshop } from './resume/waiting.fixture.ts';

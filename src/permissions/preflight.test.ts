@@ -7,14 +7,13 @@ import {
   type ApprovalPrompt,
   composeToolCallers,
   defineTool,
-  gateCall,
   governTools,
   type JsonObject,
-  type PermissionChecker,
-  type PermissionDecision,
   type ToolCaller,
   type ToolLayer,
 } from '../index.ts';
+import { gateCall } from '../layer.ts';
+import type { PermissionChecker, PermissionDecision } from '../policy/index.ts';
 import { permissionGate, permissionReportOf } from './preflight.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 

@@ -25,6 +25,7 @@ export type { ArgConstraint } from './arg-constraint.ts';
 export type { ArgConstraints } from './arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
 export { allows, checkPolicy, intersectPolicies } from './capability-policy.ts';
+export { SIDE_EFFECT_LEVELS } from '../core/contract/annotations.ts';
 export type { Jail, JailEntry } from '../jail/jail.ts';
 export { jail } from '../jail/jail.ts';
 export type { JailReason } from '../jail/jail-error.ts';

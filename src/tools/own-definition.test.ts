@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { makeCall } from '../../conformance/index.ts';
 import {
-  definitionOf,
   defineLayer,
   defineTool,
   createRegistry,
   governTools,
-  ownDefinition,
   type Tool,
   type ToolSpec,
   withCall,
 } from '../index.ts';
+import { definitionOf, ownDefinition } from '../layer.ts';
 
 const schema = { type: 'object', properties: { path: { type: 'string' } } } as const;
 const output = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { defineLayer, type JsonValue, type ToolLayer } from '../../../src/index.ts';
+import { defineLayer, type JsonValue, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 type Sink = (receipt: object) => unknown;

@@ -4,7 +4,7 @@
  * the store says is good enough.
  */
 
-import { defineLayer, refuse, type ToolCall, type ToolLayer } from '../../../src/index.ts';
+import { defineLayer, refuse, type ToolCall, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

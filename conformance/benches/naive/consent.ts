@@ -17,7 +17,7 @@ import {
   type ToolCall,
   type ToolLayer,
   withCall,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Answer {

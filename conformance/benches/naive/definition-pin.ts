@@ -4,7 +4,7 @@
  * and the refusal quotes what it warns of.
  */
 
-import { defineLayer, type PinStore, refuse, type ToolLayer } from '../../../src/index.ts';
+import { defineLayer, type PinStore, refuse, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

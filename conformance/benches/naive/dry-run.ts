@@ -4,7 +4,7 @@
  * is for.
  */
 
-import { annotate, defineLayer, ok, type ToolLayer } from '../../../src/index.ts';
+import { annotate, defineLayer, ok, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

@@ -12,7 +12,7 @@ import {
   refuse,
   type ToolLayer,
   withCall,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

@@ -10,7 +10,7 @@ import {
   type OutputFiles,
   type ToolLayer,
   withResult,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

@@ -10,7 +10,7 @@ import {
   refuse,
   type ToolCall,
   type ToolLayer,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import type { PermissionRequest } from '../../../src/policy/index.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 

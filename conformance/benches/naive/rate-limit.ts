@@ -4,7 +4,7 @@
  * name of a counter is, and what ran elsewhere is not counted.
  */
 
-import { clockOf, defineLayer, refuse, type ToolCall, type ToolLayer } from '../../../src/index.ts';
+import { clockOf, defineLayer, refuse, type ToolCall, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

@@ -11,7 +11,7 @@ import {
   type JsonValue,
   type ToolLayer,
   toWire,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import type { Receipt } from '../../../src/receipts/index.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 

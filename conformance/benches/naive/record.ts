@@ -5,7 +5,7 @@
  */
 
 import { appendFileSync } from 'node:fs';
-import { clockOf, defineLayer, type ToolLayer, toWire } from '../../../src/index.ts';
+import { clockOf, defineLayer, type ToolLayer, toWire } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 export function naiveRecord({ file }: { readonly file: string }): ToolLayer {

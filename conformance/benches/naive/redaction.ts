@@ -12,7 +12,7 @@ import {
   type ToolLayer,
   withCall,
   withResult,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Answer {

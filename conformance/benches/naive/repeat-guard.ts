@@ -3,7 +3,7 @@
  * are compared as they were written, runs are mixed up, and what is refused starts the count anew.
  */
 
-import { defineLayer, refuse, type ToolLayer, withResult } from '../../../src/index.ts';
+import { defineLayer, refuse, type ToolLayer, withResult } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

@@ -14,7 +14,7 @@ import {
   type JsonValue,
   ok,
   type ToolLayer,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

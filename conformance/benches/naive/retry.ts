@@ -3,7 +3,7 @@
  * asked for again, every tool is meant, and nobody waits between two attempts.
  */
 
-import { annotate, defineLayer, type ToolLayer } from '../../../src/index.ts';
+import { annotate, defineLayer, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 export function naiveRetry({ maxAttempts = 3 }: { readonly maxAttempts?: number } = {}): ToolLayer {

@@ -4,7 +4,7 @@
  * of its effects is not looked at.
  */
 
-import { annotate, defineLayer, refuse, type ToolLayer } from '../../../src/index.ts';
+import { annotate, defineLayer, refuse, type ToolLayer } from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 interface Options {

@@ -9,7 +9,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 export const naiveSummary = (

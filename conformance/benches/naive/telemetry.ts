@@ -12,7 +12,7 @@ import {
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-} from '../../../src/index.ts';
+} from '../../../src/layer.ts';
 import { createSubject } from '../../scenarios/create-subject.ts';
 
 type Sink = ((record: JsonObject) => unknown) | string;

@@ -3,7 +3,6 @@ import { createRandom } from '../../../conformance/benches/fuzz/random.ts';
 import { testClock } from '../../../conformance/test-kit.ts';
 import { consent, permissions } from '../../../middleware/index.ts';
 import {
-  askApproval,
   defineLayer,
   defineTool,
   governTools,
@@ -11,6 +10,7 @@ import {
   refuse,
   type ToolLayer,
 } from '../../index.ts';
+import { askApproval } from '../../layer.ts';
 import { memoryApprovals } from '../../policy/index.ts';
 import { leavesOf, randomArgs, randomDefinition, withOtherLeaf } from '../random-tools.fixture.ts';
 import { recordingLogger } from '../testing.fixture.ts';

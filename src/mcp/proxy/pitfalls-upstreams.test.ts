@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { idempotency, type IdempotencyOptions } from '../../../middleware/index.ts';
-import { type ClaimStore, fileClaims, memoryClaims } from '../../index.ts';
+import { type ClaimStore, fileClaims, memoryClaims } from '../../stores/index.ts';
 import {
   clientOf,
   type ScriptedServer,

@@ -4,13 +4,13 @@ import {
   annotate,
   canonicalJson,
   defineLayer,
-  type EntryPatch,
   fail,
   hashCanonical,
   type JsonValue,
   ok,
   refuse,
 } from '../../index.ts';
+import type { EntryPatch } from '../../layer.ts';
 import type { Receipt } from '../index.ts';
 import { auditLog } from '../../../middleware/audit-log/audit-log.ts';
 import { hashValues } from './build-receipt.ts';

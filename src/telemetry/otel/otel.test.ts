@@ -5,12 +5,12 @@ import { echoExecutor, makeCall, testClock } from '../../../conformance/index.ts
 import {
   composeToolCallers,
   defineLayer,
-  hashWith,
   type Next,
   ok,
   passThrough,
   type ToolLayer,
 } from '../../index.ts';
+import { hashWith } from '../../layer.ts';
 import { startMetering, startTracing, stopSdk } from './otel-sdk.fixture.ts';
 import type { TelemetryProblem } from '../problem.ts';
 import { telemetry, type TelemetryOptions } from '../../../middleware/telemetry/telemetry.ts';
