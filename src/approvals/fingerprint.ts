@@ -6,6 +6,7 @@
 import { slotOf } from '../core/onion/pass.ts';
 import { servicesOf } from '../core/onion/host-parts.ts';
 import { type ToolCall } from '../core/contract/call.ts';
+import { canonicalJson } from '../core/json/canonical.ts';
 import { hashCanonical } from '../core/json/hash-canonical.ts';
 import { hashOf } from '../core/onion/conditions.ts';
 
@@ -52,6 +53,8 @@ export function fingerprintOf(call: ToolCall): string {
   // and may say something else.
   if (slot.call === call && slot.fingerprint !== null) return slot.fingerprint;
   const { toolName, toolArgs: args, callId, turn } = call;
+  // Kept with the arguments: the texts of fingerprint and hashes are made of it.
+  canonicalJson(args);
   const fingerprint = hashOf(call, {
     toolName,
     args,

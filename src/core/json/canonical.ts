@@ -4,7 +4,7 @@
  * error.
  */
 
-import { type Member, membersOf } from './canonical-members.ts';
+import { membersOf } from './canonical-members.ts';
 import { NEEDS_CARE, quoted } from './canonical-text.ts';
 import { keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
 
@@ -22,28 +22,27 @@ const MAX_KNOWN = 4_000;
  * enumerable, and named members of arrays: JSON has no place for them.
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return scalarText(value, []);
+  if (typeof value !== 'object' || value === null) return textOf(value, open.length);
   const before = keptText(value);
   if (before !== null) return before;
-  const text = containerText(value);
-  if (text.length <= MAX_KNOWN) keepText(value, text);
-  return text;
+  const outside = open.length;
+  try {
+    const text = containerText(value, outside);
+    if (text.length <= MAX_KNOWN) keepText(value, text);
+    return text;
+  } finally {
+    // A getter of a foreign value may ask for another text in between.
+    open.length = outside;
+    steps.length = outside;
+  }
 }
 
-/** One open array or object on the way down. */
-interface Frame {
-  readonly source: Readonly<Record<string | number, unknown>>;
-  /** In the order they are written; `null` for arrays. */
-  readonly members: readonly Member[] | null;
-  readonly length: number;
-  /** How many items have been read. The last of them is the one a path leads through. */
-  index: number;
-  /**
-   * The item that has to be written before the next one is read, because it has items of its own.
-   */
-  child: object | null;
-  done: boolean;
-}
+/** The objects around the one being written, and the way to each: for the path in an error. */
+const open: object[] = [];
+const steps: (string | number)[] = [];
+
+/** A text that was kept nests half as deep as it is long at most. */
+const MAX_NESTED = 1_000;
 
 /**
  * From this length on, text is put aside flat: one rope of a million pieces costs more than many
@@ -51,57 +50,89 @@ interface Frame {
  */
 const CHUNK = 8192;
 
-/**
- * Keeps a stack of its own: recursion on a foreign value would end where the thread's stack does.
- */
-function containerText(root: object): string {
-  const frames: Frame[] = [];
-  const chunks: string[] = [];
-  let text = '';
-  let frame: Frame | undefined = openFrame(root, frames);
-  while (frame !== undefined) {
-    text =
-      frame.members === null
-        ? addItems(text, frame, frames)
-        : addMembers(text, frame, frame.members, frames);
-    if (text.length >= CHUNK) {
-      chunks.push(flattened(text));
-      text = '';
-    }
-    if (frame.child !== null) {
-      frame = openFrame(frame.child, frames);
-    } else if (frame.done) {
-      frames.pop();
-      frame = frames.at(-1);
-    }
+/** `outside` is how many objects are open that belong to another text. */
+function containerText(value: object, outside: number): string {
+  const depth = open.length - outside;
+  if (depth >= MAX_JSON_DEPTH) refuse(`nests deeper than ${MAX_JSON_DEPTH}`, outside);
+  if (open.includes(value, outside)) refuse('contains itself', outside);
+  const isList = Array.isArray(value);
+  if (!isPlain(value, isList)) refuse('is neither a plain object nor a list', outside);
+  open.push(value);
+  // Every object can be read by name; what comes out is unknown.
+  const text = isList
+    ? listText(value, outside)
+    : objectText(value as Readonly<Record<string, unknown>>, outside);
+  open.pop();
+  steps.pop();
+  return text;
+}
+
+function listText(list: readonly unknown[], outside: number): string {
+  const at = open.length - 1;
+  let done = '';
+  let text = '[';
+  for (let index = 0; index < list.length; index += 1) {
+    steps[at] = index;
+    if (index > 0) text += ',';
+    text += textOf(list[index], outside);
+    if (text.length < CHUNK) continue;
+    done += flattened(text);
+    text = '';
   }
-  if (chunks.length === 0) return text;
-  chunks.push(text);
-  return chunks.join('');
+  steps[at] = '';
+  return `${done}${text}]`;
+}
+
+function objectText(source: Readonly<Record<string, unknown>>, outside: number): string {
+  const at = open.length - 1;
+  const members = membersOf(Object.keys(source));
+  if (members === undefined) {
+    open.pop();
+    refuse('has a member name with a lone surrogate', outside);
+  }
+  let done = '';
+  let text = '{';
+  for (const { name, label, quoteLabel } of members) {
+    steps[at] = name;
+    const item = source[name];
+    // The case that counts: a label that holds the quote already makes one piece less.
+    if (typeof item === 'string' && !NEEDS_CARE.test(item)) text += `${quoteLabel}${item}"`;
+    else text += label + textOf(item, outside);
+    if (text.length < CHUNK) continue;
+    done += flattened(text);
+    text = '';
+  }
+  steps[at] = '';
+  return `${done}${text}}`;
 }
 
 /** Reading one character makes the engine lay a rope out as one run of characters. */
 const flattened = (text: string): string => (text.charCodeAt(0) === 0 ? '' : text);
 
-function openFrame(value: object, frames: Frame[]): Frame {
-  for (const frame of frames) if (frame.source === value) refuse(frames, 'contains itself');
-  if (frames.length >= MAX_JSON_DEPTH) refuse(frames, `nests deeper than ${MAX_JSON_DEPTH}`);
-  const isList = Array.isArray(value);
-  if (!isPlain(value, isList)) refuse(frames, 'is neither a plain object nor a list');
-  const members = isList
-    ? null
-    : (membersOf(Object.keys(value)) ?? refuse(frames, 'has a member name with a lone surrogate'));
-  // Every object can be read by name and by index; what comes out is unknown.
-  const frame: Frame = {
-    source: value as Frame['source'],
-    members,
-    length: isList ? value.length : 0,
-    index: 0,
-    child: null,
-    done: false,
-  };
-  frames.push(frame);
-  return frame;
+function textOf(value: unknown, outside: number): string {
+  switch (typeof value) {
+    case 'string':
+      return quoted(value) ?? refuse('has a lone surrogate', outside);
+    case 'number':
+      // ECMAScript's own number text is the one RFC 8785 asks for, and it writes -0 as 0.
+      return Number.isFinite(value) ? `${value}` : refuse('is not a finite number', outside);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      return value === null ? 'null' : nestedText(value, outside);
+    case 'undefined':
+      return refuse('is undefined', outside);
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return refuse(`is a ${typeof value}`, outside);
+  }
+}
+
+function nestedText(value: object, outside: number): string {
+  const before = keptText(value);
+  const isShallow = before !== null && before.length <= MAX_NESTED - 2 * (open.length - outside);
+  return isShallow ? before : containerText(value, outside);
 }
 
 /**
@@ -117,85 +148,15 @@ function isPlain(value: object, isList: boolean): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
 }
 
-/**
- * Adds the items of an array up to the next one that has items of its own, or until the text is
- * long enough.
- */
-function addItems(before: string, frame: Frame, frames: readonly Frame[]): string {
-  let text = frame.index === 0 ? `${before}[` : before;
-  frame.child = null;
-  while (frame.index < frame.length) {
-    const item = frame.source[frame.index];
-    if (frame.index > 0) text += ',';
-    frame.index += 1;
-    if (typeof item === 'object' && item !== null) {
-      frame.child = item;
-      return text;
-    }
-    text += scalarText(item, frames);
-    // Not before the first item: the bracket would be written again.
-    if (text.length >= CHUNK) return text;
-  }
-  frame.done = true;
-  return `${text}]`;
+function refuse(problem: string, outside: number): never {
+  throw notJson(pathTo(outside), problem);
 }
 
-/** Adds the members of an object up to the next one that has members of its own. */
-function addMembers(
-  before: string,
-  frame: Frame,
-  members: readonly Member[],
-  frames: readonly Frame[],
-): string {
-  let text = frame.index === 0 ? `${before}{` : before;
-  frame.child = null;
-  for (let member = members[frame.index]; member !== undefined; member = members[frame.index]) {
-    const item = frame.source[member.name];
-    frame.index += 1;
-    if (typeof item === 'string' && !NEEDS_CARE.test(item)) {
-      // The case that counts: a label that holds the quote already makes one piece less.
-      text += `${member.quoteLabel}${item}"`;
-    } else if (typeof item === 'object' && item !== null) {
-      frame.child = item;
-      return text + member.label;
-    } else {
-      text += member.label + scalarText(item, frames);
-    }
-  }
-  frame.done = true;
-  return `${text}}`;
-}
-
-function scalarText(value: unknown, frames: readonly Frame[]): string {
-  switch (typeof value) {
-    case 'string':
-      return quoted(value) ?? refuse(frames, 'has a lone surrogate');
-    case 'number':
-      // ECMAScript's own number text is the one RFC 8785 asks for, and it writes -0 as 0.
-      return Number.isFinite(value) ? `${value}` : refuse(frames, 'is not a finite number');
-    case 'boolean':
-      return value ? 'true' : 'false';
-    case 'object':
-      return 'null';
-    case 'undefined':
-      return refuse(frames, 'is undefined');
-    case 'bigint':
-    case 'function':
-    case 'symbol':
-      return refuse(frames, `is a ${typeof value}`);
-  }
-}
-
-function refuse(frames: readonly Frame[], problem: string): never {
-  throw notJson(pathOf(frames), problem);
-}
-
-function pathOf(frames: readonly Frame[]): string {
+function pathTo(outside: number): string {
   let path = '';
-  for (const { members, index } of frames) {
-    const name = members?.[index - 1]?.name;
-    if (name === undefined) path += `[${index - 1}]`;
-    else path += path === '' ? name : `.${name}`;
+  for (const step of steps.slice(outside, open.length)) {
+    if (typeof step === 'number') path += `[${step}]`;
+    else path += path === '' ? step : `.${step}`;
   }
   return path;
 }

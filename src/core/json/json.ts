@@ -37,19 +37,28 @@ export const Same = function (value: object): object {
  * object, because the collector looks at each of its entries again and again.
  */
 class Mark extends Same {
-  #text: string | null = null;
+  #known: Known | null = null;
 
   static isOn(value: object): boolean {
-    return #text in value;
+    return #known in value;
   }
 
-  static textOn(value: object): string | null {
-    return #text in value ? value.#text : null;
+  static knownOf(value: object): Known | null {
+    return #known in value ? value.#known : null;
   }
 
-  static keepText(value: object, text: string): void {
-    if (#text in value) value.#text = text;
+  static learn(value: object, known: Known): void {
+    if (#known in value) value.#known = known;
   }
+}
+
+/** What was worked out about a snapshot, so that nobody works it out again. */
+interface Known {
+  /** Its canonical text; `null` where that is not known, or too long to be kept. */
+  readonly text: string | null;
+  /** Its hash by a hasher. */
+  readonly hash: string | null;
+  readonly hasher: ((value: JsonValue) => string) | null;
 }
 
 /**
@@ -67,13 +76,27 @@ function mark(value: object): void {
 export const isSnapshot = (value: object): boolean => Mark.isOn(value);
 
 /** The text that was kept with a snapshot, or `null`. */
-export const keptText = (value: object): string | null => Mark.textOn(value);
+export const keptText = (value: object): string | null => Mark.knownOf(value)?.text ?? null;
 
 /**
  * Keeps a text with a snapshot; does nothing with any other value, which may change under the same
  * identity.
  */
-export const keepText = (value: object, text: string): void => Mark.keepText(value, text);
+export function keepText(value: object, text: string): void {
+  const { hash = null, hasher = null } = Mark.knownOf(value) ?? {};
+  Mark.learn(value, { text, hash, hasher });
+}
+
+/** The hash of a value by `hasher`. That of a snapshot is kept with it, for the last hasher that was asked. */
+export function hashBy(hasher: (value: JsonValue) => string, value: JsonValue): string {
+  if (typeof value !== 'object' || value === null) return hasher(value);
+  const known = Mark.knownOf(value);
+  if (known !== null && known.hash !== null && known.hasher === hasher) return known.hash;
+  const hash = hasher(value);
+  // The hasher may have kept the text meanwhile.
+  Mark.learn(value, { text: keptText(value), hash, hasher });
+  return hash;
+}
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -89,7 +112,7 @@ export function snapshot(value: unknown, maxValues = Number.POSITIVE_INFINITY): 
   // What was copied before is JSON already, and most results of a layer are.
   const isKnown = typeof value === 'object' && value !== null && Mark.isOn(value);
   if (isKnown && maxValues === Number.POSITIVE_INFINITY) return value as JsonValue;
-  return copy(value, { steps: [], open: [], isMarked: true, left: maxValues });
+  return copied(value, { isMarked: true, left: maxValues });
 }
 
 /** Whether an error is the one for a value that holds too many. */
@@ -106,21 +129,18 @@ const tooWide = (): AlliumError =>
  * taken apart there.
  */
 export function frozenCopy(value: unknown): JsonObject {
-  const copied = copy(value, {
-    steps: [],
-    open: [],
-    isMarked: false,
-    left: Number.POSITIVE_INFINITY,
-  });
-  if (!isObject(copied)) throw notJson('', 'is not an object');
-  return copied;
+  const copy = copied(value, UNMARKED);
+  if (!isObject(copy)) throw notJson('', 'is not an object');
+  return copy;
 }
+
+const UNMARKED: Walk = { isMarked: false, left: Number.POSITIVE_INFINITY };
 
 /** `snapshot` for values that must be objects. */
 export function snapshotObject(value: unknown): JsonObject {
-  const copied = snapshot(value);
-  if (!isObject(copied)) throw notJson('', 'is not an object');
-  return copied;
+  const copy = snapshot(value);
+  if (!isObject(copy)) throw notJson('', 'is not an object');
+  return copy;
 }
 
 /**
@@ -165,98 +185,120 @@ export function excessOf(
 export const isDeeperThan = (value: unknown, limit: number): boolean =>
   excessOf(value, limit, Number.POSITIVE_INFINITY) === 'deep';
 
-/** Where a copy is. One for the whole of it: a path is worked out only for an error. */
-interface Place {
-  readonly steps: (string | number)[];
-  /** The objects around the one being copied. */
-  readonly open: object[];
+/** One walk over a foreign value. */
+interface Walk {
   /** Whether the copy and its parts can be asked for by identity. */
   readonly isMarked: boolean;
-  /** How many more values it may hold. */
+  /** How many more values the copy may hold. */
   left: number;
 }
 
-function pathOf({ steps }: Place): string {
-  return steps
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
-    .join('')
-    .replace(/^\./, '');
+/** The objects around the one being copied, and the way to each: for the path in an error. */
+const open: object[] = [];
+/** `null` where an object is written in the form that its `toJSON` gave. */
+const steps: (string | number | null)[] = [];
+
+function copied(value: unknown, walk: Walk): JsonValue {
+  const outside = open.length;
+  try {
+    return copy(value, walk, outside);
+  } finally {
+    // A getter of a foreign value may ask for another copy in between.
+    open.length = outside;
+    steps.length = outside;
+  }
 }
 
-function copy(value: unknown, at: Place): JsonValue {
-  at.left -= 1;
-  if (at.left < 0) throw tooWide();
+const refuse = (problem: string, outside: number): AlliumError =>
+  notJson(
+    steps
+      .slice(outside, open.length)
+      .map((step) => (typeof step === 'number' ? `[${step}]` : step === null ? '' : `.${step}`))
+      .join('')
+      .replace(/^\./, ''),
+    problem,
+  );
+
+/** `outside` is how many objects are open that belong to another copy. */
+function copy(value: unknown, walk: Walk, outside: number): JsonValue {
+  walk.left -= 1;
+  if (walk.left < 0) throw tooWide();
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
-      if (!Number.isFinite(value)) throw notJson(pathOf(at), 'is not a finite number');
+      if (!Number.isFinite(value)) throw refuse('is not a finite number', outside);
       return value;
     case 'object':
-      return value === null ? null : copyObject(value, at);
+      return value === null ? null : copyObject(value, walk, outside);
     case 'undefined':
-      throw notJson(pathOf(at), 'is undefined');
+      throw refuse('is undefined', outside);
     case 'bigint':
     case 'function':
     case 'symbol':
-      throw notJson(pathOf(at), `is a ${typeof value}`);
+      throw refuse(`is a ${typeof value}`, outside);
   }
 }
 
-function copyObject(value: object, at: Place): JsonValue {
+function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   // Only values made here are marked, so this is JSON already.
-  if (Mark.isOn(value)) return counted(value, at);
-  if (at.open.length >= MAX_JSON_DEPTH)
-    throw notJson(pathOf(at), `nests deeper than ${MAX_JSON_DEPTH}`);
+  if (Mark.isOn(value)) return counted(value, walk);
+  if (open.length - outside >= MAX_JSON_DEPTH)
+    throw refuse(`nests deeper than ${MAX_JSON_DEPTH}`, outside);
   // Few are open at a time: looking through them costs less than a set.
-  if (at.open.includes(value)) throw notJson(pathOf(at), 'contains itself');
-  const plain = plainForm(value, at);
-  at.open.push(value);
-  const copied = plain === value ? copyContainer(value, at) : copy(plain, at);
-  at.open.pop();
-  return copied;
+  if (open.includes(value, outside)) throw refuse('contains itself', outside);
+  const plain = plainForm(value, outside);
+  const at = open.push(value) - 1;
+  steps[at] = null;
+  const made =
+    plain === value ? copyContainer(value, at, walk, outside) : copy(plain, walk, outside);
+  open.pop();
+  steps.pop();
+  return made;
 }
 
 /** A snapshot is not copied again, but many of them can make one value that is too wide. */
-function counted(value: object, at: Place): JsonValue {
-  if (at.left < Number.POSITIVE_INFINITY) {
+function counted(value: object, walk: Walk): JsonValue {
+  if (walk.left < Number.POSITIVE_INFINITY) {
     const pending: object[] = [value];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const items = Object.values<unknown>(next as Record<string, unknown>);
-      at.left -= items.length;
-      if (at.left < 0) throw tooWide();
+      walk.left -= items.length;
+      if (walk.left < 0) throw tooWide();
       for (const item of items) if (isNode(item)) pending.push(item);
     }
   }
   return value as JsonValue; // Only JSON is marked.
 }
 
-function copyContainer(value: object, at: Place): JsonValue {
-  const copied = Array.isArray(value) ? copyArray(value, at) : copyMembers(value, at);
-  Object.freeze(copied);
-  if (at.isMarked) mark(copied);
-  return copied;
+function copyContainer(value: object, at: number, walk: Walk, outside: number): JsonValue {
+  const container = Array.isArray(value)
+    ? copyArray(value, at, walk, outside)
+    : copyMembers(value, at, walk, outside);
+  Object.freeze(container);
+  if (walk.isMarked) mark(container);
+  return container;
 }
 
 /**
  * What the value wants to be as JSON. An own `toJSON` is data somebody sent, never a method to
  * call.
  */
-function plainForm(value: object, at: Place): unknown {
+function plainForm(value: object, outside: number): unknown {
   if (Array.isArray(value)) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return value;
   if (value instanceof Map || value instanceof Set || value instanceof Promise) {
-    throw notJson(pathOf(at), `is a ${value.constructor.name}`);
+    throw refuse(`is a ${value.constructor.name}`, outside);
   }
   if (Object.hasOwn(value, 'toJSON')) return value;
   const { toJSON } = value as { readonly toJSON?: unknown };
   if (typeof toJSON !== 'function' && !isPlainEnough(value))
-    throw notJson(pathOf(at), 'is an object whose content JSON cannot hold');
+    throw refuse('is an object whose content JSON cannot hold', outside);
   if (typeof toJSON !== 'function') return value;
   const plain: unknown = Reflect.apply(toJSON, value, []);
-  if (plain === value) throw notJson(pathOf(at), 'has a toJSON that answers itself');
+  if (plain === value) throw refuse('has a toJSON that answers itself', outside);
   return plain;
 }
 
@@ -268,30 +310,39 @@ const isPlainEnough = (value: object): boolean =>
   (Object.keys(value).length > 0 && !ArrayBuffer.isView(value)) ||
   Object.prototype.toString.call(value) === '[object Object]';
 
-function copyArray(value: readonly unknown[], at: Place): JsonValue[] {
-  if (value.length > at.left) throw tooWide();
-  const copied: JsonValue[] = [];
-  for (let index = 0; index < value.length; index += 1) {
-    at.steps.push(index);
-    copied.push(copy(value[index], at));
-    at.steps.pop();
+function copyArray(
+  value: readonly unknown[],
+  at: number,
+  walk: Walk,
+  outside: number,
+): JsonValue[] {
+  const { length } = value;
+  if (length > walk.left) throw tooWide();
+  const list = new Array<JsonValue>(length);
+  for (let index = 0; index < length; index += 1) {
+    steps[at] = index;
+    list[index] = copy(value[index], walk, outside);
   }
-  return copied;
+  return list;
 }
 
-function copyMembers(value: object, at: Place): Record<string, JsonValue> {
-  const copied: Record<string, JsonValue> = {};
-  const keys = Object.keys(value);
-  if (keys.length > at.left) throw tooWide();
-  for (const key of keys) {
+function copyMembers(
+  value: object,
+  at: number,
+  walk: Walk,
+  outside: number,
+): Record<string, JsonValue> {
+  const members: Record<string, JsonValue> = {};
+  // A list of the names would be garbage at once.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
     const member: unknown = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    at.steps.push(key);
-    const item = copy(member, at);
-    at.steps.pop();
+    steps[at] = key;
+    const item = copy(member, walk, outside);
     // Assigning `__proto__` would set the prototype instead of a member.
-    if (key === '__proto__') Object.defineProperty(copied, key, { value: item, enumerable: true });
-    else copied[key] = item;
+    if (key === '__proto__') Object.defineProperty(members, key, { value: item, enumerable: true });
+    else members[key] = item;
   }
-  return copied;
+  return members;
 }

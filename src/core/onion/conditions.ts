@@ -21,7 +21,7 @@ import { type ToolCall } from '../contract/call.ts';
 import { changedPaths } from '../json/changed-paths.ts';
 import { AlliumError, isAlliumError } from '../contract/errors.ts';
 import { hashCanonical } from '../json/hash-canonical.ts';
-import { isObject } from '../json/json.ts';
+import { hashBy, isObject } from '../json/json.ts';
 import { statusRow } from '../contract/status.ts';
 
 export const NO_CONDITIONS: Conditions = Object.freeze({
@@ -165,16 +165,10 @@ export const hashWith = (call: ToolCall, hash: HashValue): ToolCall =>
 
 /**
  * The hash of a value of this call for a record: `sha256:…`, or what a layer outside chose. Worked
- * out once per call.
+ * out once for each snapshot.
  */
-export function hashOf(call: ToolCall, value: JsonValue): string {
-  const { hash } = conditionsOf(call);
-  const hashes = (slotOf(call).state.hashes ??= []);
-  for (const entry of hashes) if (entry.value === value && entry.by === hash) return entry.text;
-  const text = hash === null ? hashCanonical(value) : hash(value);
-  if (typeof value === 'object' && value !== null) hashes.push({ value, by: hash, text });
-  return text;
-}
+export const hashOf = (call: ToolCall, value: JsonValue): string =>
+  hashBy(conditionsOf(call).hash ?? hashCanonical, value);
 
 /** What a call handed to `next` may run under, given the call its layer got. */
 export function followApproval(frame: Frame, handed: ToolCall): ToolCall {

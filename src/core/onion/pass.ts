@@ -106,10 +106,6 @@ export interface Pass {
   withheld: boolean;
   /** What a layer wants the host to hear together with the audit record. */
   receipt: JsonObject | null;
-  /** Hashes of this call's values, so that no record works them out again. */
-  hashes:
-    | { readonly value: JsonValue; readonly by: HashValue | null; readonly text: string }[]
-    | null;
 }
 
 export interface PassSeed {
@@ -159,7 +155,6 @@ export function createPass(seed: PassSeed = {}): Pass {
     blockedBy: null,
     ending: null,
     receipt: null,
-    hashes: null,
   };
 }
 
