@@ -29,6 +29,9 @@ const FRAME = /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i]
 const FRAME_OR_NOTE =
   /^(?![({])\p{Ps}(?:resu[l1i]t[o0]f|err[o0]rfr[o0]m|end[o0]f|b[l1i][o0]cked:|cut:|n[o0]te:|withhe[l1i]d:|bytes\d)/u;
 
+/** A bracket with a plain character behind it that begins none of these lines. */
+const NO_FRAME = /^[^\u001b\u009b](?![rebcnw\\])[!-~]/iu;
+
 /** No pattern of ours is longer. */
 const HEAD_LENGTH = 12;
 
@@ -120,6 +123,10 @@ function* candidatesIn(text: string): Generator<number> {
   const isPlain = Buffer.byteLength(text) === text.length && !text.includes('\u001b');
   let past = 0;
   for (let at = signFrom(text, 0, isPlain); at !== -1; at = signFrom(text, past, isPlain)) {
+    if (NO_FRAME.test(text.slice(at, at + 2))) {
+      past = at + 1;
+      continue;
+    }
     const start = /[!-[\]-~]/.test(text.charAt(at - 1)) ? at : shownFrom(text, at, past);
     if (start === 0 || (start > past && LINE_END.test(text.charAt(start - 1)))) yield start;
     past = at + 1;

@@ -94,9 +94,9 @@ describe('a stack that a layer calls inside itself', () => {
 
   it('refuses the next of a layer that has answered', async () => {
     const executor = echoExecutor();
-    let late: Promise<ToolResult> | null = null;
+    const late: Promise<ToolResult>[] = [];
     const hasty = joining(inner, (call, next) => {
-      void settle().then(() => (late = inner(call, next)));
+      void settle().then(() => late.push(inner(call, next)));
       return ok(call, 'not waited');
     });
     await composeToolCallers([
@@ -108,7 +108,7 @@ describe('a stack that a layer calls inside itself', () => {
       hasty,
     ])(makeCall(), executor);
 
-    expect(await late).toMatchObject({ status: 'tool_middleware_exception' });
+    expect(await Promise.all(late)).toMatchObject([{ status: 'tool_middleware_exception' }]);
     expect(executor.calls).toEqual([]);
   });
 
