@@ -18,7 +18,8 @@ import {
 export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => ({
   status,
   count: runs.length,
-  hooks: runs as unknown as readonly JsonValue[], // Runs are plain JSON, which an interface cannot say.
+  // Runs are plain JSON, which an interface cannot say.
+  hooks: runs as unknown as readonly JsonValue[],
 });
 
 /** The call does not run. */

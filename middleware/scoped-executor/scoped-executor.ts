@@ -65,7 +65,8 @@ export interface ScopedExecutorOptions {
 
 const exactName: Expectation = {
   text: 'an exact tool name, without "*"',
-  test: (value) => expected.string.test(value) && !(value as string).includes('*'), // A string: it was just tested.
+  // A string: it was just tested.
+  test: (value) => expected.string.test(value) && !(value as string).includes('*'),
 };
 
 const EXPECTED: Readonly<Record<keyof ScopedExecutorOptions, Expectation>> = {

@@ -44,7 +44,8 @@ export function readAnswer(value: unknown): ReadAnswer | null {
     decision,
     ...(decidedBy === undefined || decidedBy === '' ? {} : { decidedBy }),
     ...(reason === undefined || reason === '' ? {} : { reason }),
-    ...(args === undefined ? {} : { args: snapshot(args) as JsonObject }), // A snapshot has the shape of what was copied.
+    // A snapshot has the shape of what was copied.
+    ...(args === undefined ? {} : { args: snapshot(args) as JsonObject }),
     ...(result === undefined ? {} : { supplied: { value: snapshot(result) } }),
     ...(isOpen ? { anyArguments: true } : {}),
   };

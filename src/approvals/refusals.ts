@@ -12,8 +12,8 @@ export const DEFAULT_OPEN_MS = 86_400_000;
 
 /**
  * What a model reads about a call that waits. It says what to do meanwhile, and nothing that could
- * be used to approve the call: no command, no folder, no code. A model may have a shell. Nor does it
- * say that a person was told: without `notify` a question may lie in the queue unseen.
+ * be used to approve the call: no command, no folder, no code. A model may have a shell. Nor does
+ * it say that a person was told: without `notify` a question may lie in the queue unseen.
  */
 export function waitingText(
   toolName: string,

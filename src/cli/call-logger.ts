@@ -63,7 +63,8 @@ export function loggerFor(
  * fields are for machines.
  */
 function linesOf(fields: object, message: string): readonly string[] {
-  const { tool, toolName = tool, traceback, stack } = fields as Readonly<Record<string, unknown>>; // Any object has unknown members.
+  // Any object has unknown members.
+  const { tool, toolName = tool, traceback, stack } = fields as Readonly<Record<string, unknown>>;
   const first = typeof toolName === 'string' ? `${toolName}: ${message}` : message;
   const places: readonly unknown[] = [traceback, stack].flat();
   return [first, ...places.map(placeText)].flatMap((text) =>

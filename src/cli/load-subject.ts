@@ -14,9 +14,11 @@ export async function loadSubject(path: string, cwd: string): Promise<Subject> {
   const module = !isAbsolute(path) && existsSync(resolve(cwd, path)) ? `./${path}` : path;
   const { default: found } = await loadModule(module, cwd, { 'allium/conformance': conformance });
   if (typeof found === 'object' && found !== null) {
-    if ('open' in found && typeof found.open === 'function') return found as Subject; // It has what a subject is used for.
+    // It has what a subject is used for.
+    if ('open' in found && typeof found.open === 'function') return found as Subject;
     if ('name' in found && typeof found.name === 'string')
-      return conformance.createSubject(found as conformance.SubjectOptions); // Looked at when it is used.
+      // Looked at when it is used.
+      return conformance.createSubject(found as conformance.SubjectOptions);
   }
   throw new AlliumError(
     'ERR_SUBJECT',

@@ -104,7 +104,8 @@ export function describeStack(
       .filter(({ name }) => tool === undefined || name === tool)
       .map((each) => describeTool(each, parts)),
   };
-  return concealed(described, conceal) as StackDescription; // The same shape: only texts were replaced.
+  // The same shape: only texts were replaced.
+  return concealed(described, conceal) as StackDescription;
 }
 
 function describeTool(tool: Tool, { built, entries }: Parts): ToolDescription {

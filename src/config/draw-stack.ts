@@ -12,9 +12,10 @@ import type {
 export function drawStack({ file, isFolder, layers, advice, tools }: StackDescription): string {
   const width = Math.max('executor'.length, ...layers.map(({ name }) => name.length));
   const digits = String(layers.length).length;
-  const rows = layers.map((layer, index) =>
-    `  ${String(index + 1).padStart(digits)}  ${layer.name.padEnd(width)}  ${notesOf(layer)}`.trimEnd(),
-  );
+  const rows = layers.map((layer, index) => {
+    const place = String(index + 1).padStart(digits);
+    return `  ${place}  ${layer.name.padEnd(width)}  ${notesOf(layer)}`.trimEnd();
+  });
   return [
     isFolder === true ? `${file} (no allium.yaml: its tool files and hooks)` : file,
     '',

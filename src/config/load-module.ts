@@ -37,7 +37,8 @@ export async function loadModule(
   try {
     if (TYPESCRIPT.test(target)) return await throughJiti(target, folder, own);
     const resolved = isFile ? target : createRequire(resolve(folder, 'x.js')).resolve(target);
-    return (await import(pathToFileURL(resolved).href)) as ModuleExports; // What a module has is looked at by whoever asked.
+    // What a module has is looked at by whoever asked.
+    return (await import(pathToFileURL(resolved).href)) as ModuleExports;
   } catch (thrown) {
     throw new AlliumError(
       'ERR_INVALID_CONFIG',

@@ -120,7 +120,8 @@ function isJsonText(text: string): boolean {
   }
 }
 
-const rangeOf = (node: unknown): number => (node as Partial<Node> | null)?.range?.[0] ?? 0; // Keys are nodes or nothing.
+// Keys are nodes or nothing.
+const rangeOf = (node: unknown): number => (node as Partial<Node> | null)?.range?.[0] ?? 0;
 
 /** Follows the path as far as the file goes. */
 function offsetOf(document: Document, path: DataPath, at: Problem['at']): number {

@@ -38,7 +38,8 @@ export const mergePre: Merge = (payload, change) => {
   // nothing, although it meant to.
   if (!given) return { problem: 'gave a payload without "args"' };
   const read = written.map((name) => argsFrom(change[name]));
-  const [args = payload.args as JsonObject, other = args] = read; // The payload is ours: its args are an object.
+  // The payload is ours: its args are an object.
+  const [args = payload.args as JsonObject, other = args] = read;
   if (args === null || other === null) return { problem: 'gave arguments that are no object' };
   if (!isSame(args, other)) return { problem: 'gave "args" and "arguments" that differ' };
   return { payload: { ...payload, ...change, args, arguments: JSON.stringify(args) } };

@@ -1,6 +1,6 @@
 /**
- * A tool as an MCP server lists it, made a tool of ours. All of it is the server's word: claims that
- * policy may use, never proof.
+ * A tool as an MCP server lists it, made a tool of ours. All of it is the server's word: claims
+ * that policy may use, never proof.
  */
 
 import type { ToolAnnotations } from '../core/contract/annotations.ts';

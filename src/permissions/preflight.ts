@@ -41,7 +41,9 @@ const UNTOLD: PermissionReport = Object.freeze({
   requests: Object.freeze(['tool.call']),
 });
 
-/** Where a gate made here keeps the set it holds calls to; `null` for the capability policy alone. */
+/**
+ * Where a gate made here keeps the set it holds calls to; `null` for the capability policy alone.
+ */
 const SET: unique symbol = Symbol('allium.permission-set');
 type PermissionGate = Gate & { readonly [SET]: PermissionSet | null };
 

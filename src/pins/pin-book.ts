@@ -200,7 +200,8 @@ function isDefined({ toolName, hash, definition }: Record<string, unknown>): boo
     return false;
   if (outputSchema !== undefined && !isObject(outputSchema)) return false;
   try {
-    return hashDefinition(definition as unknown as ToolSpec) === hash; // All of its parts were just looked at.
+    // All of its parts were just looked at.
+    return hashDefinition(definition as unknown as ToolSpec) === hash;
   } catch {
     return false;
   }

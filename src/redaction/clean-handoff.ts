@@ -30,7 +30,8 @@ export function* cleanHandoff(
     alone.literals,
   );
   if (alone.blocked || within.blocked) return withoutHandoff(result);
-  const { handoff: clean } = within.values[0] as { handoff: JsonObject }; // A cleaned object is an object.
+  // A cleaned object is an object.
+  const { handoff: clean } = within.values[0] as { handoff: JsonObject };
   if (clean === handoff) return result;
   const { policyOverride, ...rest } = clean;
   // A policy of which something was hidden may have lost a restriction.

@@ -41,7 +41,9 @@ export interface Signature {
   readonly cellSlots: readonly number[];
 }
 
-/** An open call as budgets and tracebacks see it: what its variables are makes no difference there. */
+/**
+ * An open call as budgets and tracebacks see it: what its variables are makes no difference there.
+ */
 export interface OpenCall {
   readonly code: { readonly signature: Signature };
   readonly position: Position;

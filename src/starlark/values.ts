@@ -1,7 +1,7 @@
 // The values of the language: None is null, bool is boolean, int is a safe number or a bigint,
 // string is a byte string. Operations are beside it: compare.ts (equality, order), repr.ts (text),
-// iterate.ts (elements), keys.ts (dict keys), kinds.ts (type names, truth). A function's code and its
-// frames stand here too, because they hold values and values hold them.
+// iterate.ts (elements), keys.ts (dict keys), kinds.ts (type names, truth). A function's code and
+// its frames stand here too, because they hold values and values hold them.
 
 import { StarlarkError } from './errors.ts';
 import type { Position } from './position.ts';

@@ -10,6 +10,7 @@ let loaded: typeof re2js | undefined;
 
 /** Loads the engine with the first expression, because it is large. */
 export function linearEngine(): typeof re2js.RE2JS {
-  loaded ??= createRequire(import.meta.url)('re2js') as typeof re2js; // The package's own types for its CommonJS build.
+  // The package's own types for its CommonJS build.
+  loaded ??= createRequire(import.meta.url)('re2js') as typeof re2js;
   return loaded.RE2JS;
 }

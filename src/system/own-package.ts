@@ -13,7 +13,8 @@ interface OwnPackage {
   readonly bin: { readonly allium: string };
 }
 
-const ownPackage = (): OwnPackage => require('allium/package.json') as OwnPackage; // A test reads the version through the command.
+// A test reads the version through the command.
+const ownPackage = (): OwnPackage => require('allium/package.json') as OwnPackage;
 
 /** Which allium this is. */
 export const ownVersion = (): string => ownPackage().version;

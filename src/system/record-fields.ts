@@ -20,8 +20,8 @@ export const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 
 /**
- * A time as `isoTime` writes it, before the year 10000: one that can be written in two ways can also
- * be compared in two.
+ * A time as `isoTime` writes it, before the year 10000: one that can be written in two ways can
+ * also be compared in two.
  */
 export const isTime = (value: unknown): value is string =>
   typeof value === 'string' &&

@@ -70,7 +70,10 @@ export interface SendFailure {
   readonly message: string;
 }
 
-/** Failures made by `sendFailure`. A sink of the host may throw a look-alike, which must not be repeated. */
+/**
+ * Failures made by `sendFailure`. A sink of the host may throw a look-alike, which must not be
+ * repeated.
+ */
 const own = new WeakSet<object>();
 
 /** Makes a failure. The message must not quote a span, an address or a credential. */

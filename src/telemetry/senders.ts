@@ -36,9 +36,10 @@ export function createSenders(settings: SenderSettings): readonly Sender[] {
 }
 
 /**
- * Span records as JSON lines on standard error. pino is loaded with the first record, so that stacks without this sink never pay for it. Writes
- * without blocking, and counts a record as delivered once the system has taken it: a reader that
- * has stopped fills the outlet, not the memory.
+ * Span records as JSON lines on standard error. pino is loaded with the first record, so that
+ * stacks without this sink never pay for it. Writes without blocking, and counts a record as
+ * delivered once the system has taken it: a reader that has stopped fills the outlet, not the
+ * memory.
  */
 export function stderrSender(descriptor = 2): Sender {
   let loading: Promise<(batch: readonly SpanRecord[]) => Promise<void>> | undefined;

@@ -30,7 +30,7 @@ export const RULES: readonly Rule[] = [
     goal: 24,
     now: 29.5,
   },
-  { what: 'lines over 100 columns', of: ({ tree }) => tree.longLines.length, goal: 0, now: 50 },
+  { what: 'lines over 100 columns', of: ({ tree }) => tree.longLines.length, goal: 0 },
   {
     what: 'comments in src/core, % of lines',
     of: ({ tree }) => percent(tree.coreComments),
@@ -68,7 +68,7 @@ export const RULES: readonly Rule[] = [
     goal: 330,
     now: 568,
   },
-  { what: 'Object.freeze in a captain call', of: ({ call }) => call.freezes, goal: 45, now: 65 },
+  { what: 'Object.freeze in a captain call', of: ({ call }) => call.freezes, goal: 45, now: 64 },
 ];
 
 /** What a figure may not pass: the goal, or where it stands as long as the goal is not met. */

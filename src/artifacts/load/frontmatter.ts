@@ -192,7 +192,8 @@ function viewOf(document: Document, at: (offset: number) => Position, text: stri
   };
 }
 
-const offsetOf = (node: unknown): number => (node as Partial<Node> | null)?.range?.[0] ?? 0; // Keys and values are nodes or nothing.
+// Keys and values are nodes or nothing.
+const offsetOf = (node: unknown): number => (node as Partial<Node> | null)?.range?.[0] ?? 0;
 
 /** The parser's own words, without a capital and without the text it quotes. */
 function said(message: string): string {

@@ -243,7 +243,8 @@ async function personFor(
     await demandCode(storeOf(options, io), approval.id, code, key);
     return 'code';
   }
-  const { decision: _decision, ...changes } = reply as Record<string, unknown>; // Made by `decisionOf`, of plain members.
+  // Made by `decisionOf`, of plain members.
+  const { decision: _decision, ...changes } = reply as Record<string, unknown>;
   const edited =
     Object.keys(changes).length === 0 ? [] : [`with ${safeText(JSON.stringify(changes))}`];
   const isConfirmed = await confirmAtTerminal(

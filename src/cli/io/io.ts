@@ -29,7 +29,9 @@ export interface Terminal {
   readonly close: () => void;
 }
 
-/** What a command does. It answers the exit code: 0 fine, 1 a finding, 2 usage or a missing file. */
+/**
+ * What a command does. It answers the exit code: 0 fine, 1 a finding, 2 usage or a missing file.
+ */
 export type Action = () => Promise<number> | number;
 
 /** Adds one command. `run` gives its action an exit code and its errors a line. */

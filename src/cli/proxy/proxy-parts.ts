@@ -26,7 +26,10 @@ export interface ProxyParts extends Connector {
   close(): Promise<void>;
 }
 
-/** Opens everything that the file and the flags ask for: stack, telemetry, prompts, approvals, servers. */
+/**
+ * Opens everything that the file and the flags ask for: stack, telemetry, prompts, approvals,
+ * servers.
+ */
 export async function proxyParts(
   words: readonly string[],
   flags: ProxyFlags,

@@ -135,7 +135,8 @@ async function writeWhole(path: string, write: (out: Writable) => Promise<void>)
     } finally {
       await new Promise<void>((done) => void out.end(() => done()));
     }
-    if (failure !== null) throw failure as Error; // Set by the listener, which the compiler does not see.
+    // Set by the listener, which the compiler does not see.
+    if (failure !== null) throw failure as Error;
     fsyncSync(file);
     renameSync(draft, path);
   } finally {

@@ -163,7 +163,8 @@ function membersOf(
 
 /** The lines of a list or an object that is not empty. The first line of an item has a dash. */
 function partsOf(value: unknown, indent: string, depth: number): readonly string[] {
-  if (!Array.isArray(value)) return membersOf(Object.entries(value as object), indent, depth); // Neither a list nor plain.
+  // Neither a list nor plain.
+  if (!Array.isArray(value)) return membersOf(Object.entries(value as object), indent, depth);
   return value.flatMap((item: unknown) => {
     const lines = plainText(item, depth) ?? partsOf(item, `${indent}  `, depth + 1);
     const [first = '', ...rest] = typeof lines === 'string' ? [lines] : lines;

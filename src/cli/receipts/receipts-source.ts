@@ -78,7 +78,8 @@ const UNIT_MS = Object.freeze({ s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000,
 /** A time as somebody types it: `2h` is two hours ago, anything else a date as ISO text. */
 export function timeFrom(text: string, now = Date.now()): number {
   const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
-  if (count !== undefined) return now - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]; // The pattern has only these.
+  // The pattern has only these.
+  if (count !== undefined) return now - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
   const time = /^\d{4}-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time))
     throw new UsageError(

@@ -57,7 +57,9 @@ export async function verifyCommand(
 interface FoundKey {
   /** `null` where there is none. */
   readonly publicKey: string | null;
-  /** Where it lay, if that was beside receipts that were named: it is as trustworthy as they are. */
+  /**
+   * Where it lay, if that was beside receipts that were named: it is as trustworthy as they are.
+   */
   readonly beside?: string;
 }
 

@@ -160,7 +160,8 @@ function caseFrom(
   attempt: Attempt,
 ): PolicyCase | undefined {
   const owner = `cases[${index}]`;
-  const { name, request, expect, code } = checked(owner, given, CASE) as unknown as PolicyCase; // Checked on the way.
+  // Checked on the way.
+  const { name, request, expect, code } = checked(owner, given, CASE) as unknown as PolicyCase;
   const made = attempt([...at, 'request'], () => requestFrom(`${owner}.request`, request));
   return made === undefined ? undefined : { name, request: made, expect, code };
 }

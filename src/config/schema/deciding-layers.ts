@@ -1,4 +1,7 @@
-/** Layers that decide whether a call may run. Descriptions are those of the tables in `docs/middleware`. */
+/**
+ * Layers that decide whether a call may run. Descriptions are those of the tables in
+ * `docs/middleware`.
+ */
 
 import type { JsonObject } from '../../index.ts';
 import { POLICY_FACTORIES } from '../policy-factories.ts';

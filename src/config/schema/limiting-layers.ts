@@ -1,4 +1,7 @@
-/** Layers that bound how often, how long and how much: limits, deadlines, repetition, size. Descriptions are those of the tables in `docs/middleware`. */
+/**
+ * Layers that bound how often, how long and how much: limits, deadlines, repetition, size.
+ * Descriptions are those of the tables in `docs/middleware`.
+ */
 
 import {
   either,

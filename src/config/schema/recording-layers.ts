@@ -1,4 +1,7 @@
-/** Layers that write down what happened, clean what is written, or answer from it. Descriptions are those of the tables in `docs/middleware`. */
+/**
+ * Layers that write down what happened, clean what is written, or answer from it. Descriptions are
+ * those of the tables in `docs/middleware`.
+ */
 
 import {
   either,

@@ -96,7 +96,8 @@ function writeMembers(source: object, start: number, style: Style, depth: number
     // Up to three bytes more than the label has: what follows is written over them.
     for (let index = 0; index < words.length; index += 1)
       view.setInt32(at + 4 * index, words[index] ?? 0, true);
-    const value = (source as Readonly<Record<string, unknown>>)[name]; // Any object can be read by its own names.
+    // Any object can be read by its own names.
+    const value = (source as Readonly<Record<string, unknown>>)[name];
     at = writeValue(
       value,
       at + length,

@@ -87,7 +87,10 @@ export function keepText(value: object, text: string): void {
   Mark.learn(value, { text, hash, hasher });
 }
 
-/** The hash of a value by `hasher`. That of a snapshot is kept with it, for the last hasher that was asked. */
+/**
+ * The hash of a value by `hasher`. That of a snapshot is kept with it, for the last hasher that was
+ * asked.
+ */
 export function hashBy(hasher: (value: JsonValue) => string, value: JsonValue): string {
   if (typeof value !== 'object' || value === null) return hasher(value);
   const known = Mark.knownOf(value);

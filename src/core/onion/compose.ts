@@ -72,7 +72,9 @@ export function composeToolCallers(
 /** Runs a call whose pass has not been used yet. */
 export type RunStack = (call: ToolCall, next: Next) => Promise<ToolResult>;
 
-/** The one way a stack runs: for `composeToolCallers`, and for the dispatcher with its own stages. */
+/**
+ * The one way a stack runs: for `composeToolCallers`, and for the dispatcher with its own stages.
+ */
 export function runnerOf(members: readonly (ToolLayer | Stage)[]): RunStack {
   const scrubs = members.flatMap((member) => ('scrub' in member ? (member.scrub ?? []) : []));
   const isRecorded = members.some((member) => 'caller' in member);

@@ -196,8 +196,8 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
 
 /**
  * A layer may pass `next` an older copy of the call, made before an outer layer added its checks.
- * Put back every check, the approval and the result that the copy lacks, so that keeping an old call
- * cannot shake them off.
+ * Put back every check, the approval and the result that the copy lacks, so that keeping an old
+ * call cannot shake them off.
  */
 function reattach(laidDown: Conditions, call: ToolCall): ToolCall {
   const { checks, policy, approved, supplied } = conditionsOf(call);

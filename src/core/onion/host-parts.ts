@@ -1,4 +1,6 @@
-/** What whoever made a call gave it: the tool as it was defined, services, and channels to people. */
+/**
+ * What whoever made a call gave it: the tool as it was defined, services, and channels to people.
+ */
 
 import type { ApprovalPrompt } from '../contract/approval.ts';
 import type { ToolCall } from '../contract/call.ts';

@@ -199,7 +199,8 @@ export function build(
     metadata: fields.metadata,
     audit,
     [BRAND]: brand,
-  } as ToolResult; // One shape for every result: absent members are undefined, which the type cannot say.
+    // One shape for every result: absent members are undefined, which the type cannot say.
+  } as ToolResult;
   brand.result = result;
   return Object.freeze(result);
 }

@@ -1,6 +1,6 @@
 /**
- * A stack that a layer calls by itself, instead of listing it. It runs in the same pass, between that
- * layer and the ones below it, and goes on with the very `next` its layer got.
+ * A stack that a layer calls by itself, instead of listing it. It runs in the same pass, between
+ * that layer and the ones below it, and goes on with the very `next` its layer got.
  */
 
 import { type Frame, type Link, slotOf } from './pass.ts';

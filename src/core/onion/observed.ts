@@ -41,7 +41,9 @@ export function observedLayer(layer: ToolLayer): ToolLayer {
   return defineLayer({ ...layer, caller });
 }
 
-/** A stage as it stands around a call that is over: it stops nothing, and says what it has to say. */
+/**
+ * A stage as it stands around a call that is over: it stops nothing, and says what it has to say.
+ */
 export const observedStage = (stage: Stage): Stage => ({
   name: stage.name,
   async leave(call, result) {

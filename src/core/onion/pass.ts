@@ -102,7 +102,10 @@ export interface Pass {
   blockedBy: string | null;
   /** Told how the call ended; `null` where nobody asked. */
   ending: CallEnding | null;
-  /** A layer that cleans has withheld the call, which ran elsewhere: its output is shown to no layer. */
+  /**
+   * A layer that cleans has withheld the call, which ran elsewhere: its output is shown to no
+   * layer.
+   */
   withheld: boolean;
   /** What a layer wants the host to hear together with the audit record. */
   receipt: JsonObject | null;
@@ -251,7 +254,9 @@ export interface ApprovedCall {
 export interface Conditions {
   /** In the order they were laid down. */
   readonly checks: readonly Check[];
-  /** What guards were made from, for layers that read or tighten it. The core does not look inside. */
+  /**
+   * What guards were made from, for layers that read or tighten it. The core does not look inside.
+   */
   readonly policy: JsonObject | null;
   readonly approved: ApprovedCall | null;
   /** What the call comes to in the executor's place, once no check objects to it. */

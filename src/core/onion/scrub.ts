@@ -34,7 +34,8 @@ export function scrubMembers<T extends object>(
   fixed: ReadonlySet<string> = NONE,
 ): T {
   const names = Object.keys(value);
-  const items = value as Readonly<Record<string, unknown>>; // Any object can be read by its own names.
+  // Any object can be read by its own names.
+  const items = value as Readonly<Record<string, unknown>>;
   // Made with the first member that is not clean. Looked at once: cleaning again what was found
   // unclean would double with every level.
   let members: [string, unknown][] | null = null;
@@ -46,7 +47,8 @@ export function scrubMembers<T extends object>(
       members = names.slice(0, index).map((before) => [before, items[before]]);
     members?.push([cleanName, clean]);
   }
-  return members === null ? value : (Object.fromEntries(members) as T); // The members a type names keep their names.
+  // The members a type names keep their names.
+  return members === null ? value : (Object.fromEntries(members) as T);
 }
 
 const NONE: ReadonlySet<string> = new Set();

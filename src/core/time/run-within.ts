@@ -35,8 +35,8 @@ export type Bounds = TimeBounds &
   ({ readonly call: ToolCall } | { readonly clock: Clock; readonly signal: AbortSignal });
 
 /**
- * Aborts what is given to `work` on deadline or cancellation, waits out the grace, and leaves nothing
- * behind. No signal is made unless the work reads it.
+ * Aborts what is given to `work` on deadline or cancellation, waits out the grace, and leaves
+ * nothing behind. No signal is made unless the work reads it.
  */
 export function runWithin<T>(
   bounds: Bounds,

@@ -57,7 +57,8 @@ function convert(value: unknown, to: Spelling, place: Place): JsonValue {
   // Dates and the like say themselves what they are as JSON.
   if (prototype !== Object.prototype && prototype !== null)
     return convert(snapshotAt(value, place), to, place);
-  return convertMembers(value as Readonly<Record<string, unknown>>, to, place); // Any object can be read by its own names.
+  // Any object can be read by its own names.
+  return convertMembers(value as Readonly<Record<string, unknown>>, to, place);
 }
 
 const isScalar = (value: unknown): value is string | number | boolean | null =>

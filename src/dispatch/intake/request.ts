@@ -77,7 +77,8 @@ function unfit(value: JsonValue): string | null {
   if (typeof value !== 'object' || value === null) return null;
   if (Object.hasOwn(value, '__proto__'))
     return '"__proto__" is not allowed as a name in the arguments';
-  const items = value as Readonly<Record<string, JsonValue>>; // A list can be read by its names, too.
+  // A list can be read by its names, too.
+  const items = value as Readonly<Record<string, JsonValue>>;
   for (const key of Object.keys(value)) {
     const problem = unfit(key) ?? unfit(items[key] ?? null);
     if (problem !== null) return problem;

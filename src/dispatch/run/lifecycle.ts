@@ -55,8 +55,10 @@ export async function runLifecycle(
   const shown = isTooLong(answer, parts) ? await keptAside(call, answer, parts) : answer;
   const noted = parts.noteReceipt(shown);
   const result = noted instanceof Promise ? await noted : noted;
-  logFailure(call, answer, parts);
-  logHookFailure(call, answer, parts);
+  if (!answer.ok) {
+    logFailure(call, answer, parts);
+    logHookFailure(call, answer, parts);
+  }
   tellEnding(call, result, parts);
   if (raised !== null) throw raised;
   return result;

@@ -79,7 +79,8 @@ function readTool(
     const kept = snapshot(isObject(given) ? membersOf(given, KEPT) : given);
     const problems = validateJson(TOOL_SCHEMA, kept);
     if (problems.length > 0) return oneLine(describeProblems(problems));
-    const { annotations, ...rest } = kept as { readonly annotations?: JsonObject } & JsonObject; // The schema has just said so.
+    // The schema has just said so.
+    const { annotations, ...rest } = kept as { readonly annotations?: JsonObject } & JsonObject;
     const fields = fromWire({
       ...rest,
       ...(annotations === undefined ? {} : { annotations: knownHints(annotations) }),

@@ -119,7 +119,8 @@ export function childLink({ command, args, env, cwd }: ServerCommand, stderr: Wr
     ...SPAWN_AS_TREE,
     env: { ...process.env, ...env },
     ...(cwd === undefined ? {} : { cwd }),
-  }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }; // All three are pipes.
+    // All three are pipes.
+  }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve(`it could not be started (${error.code ?? 'unknown'})`),

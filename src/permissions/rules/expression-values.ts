@@ -93,7 +93,8 @@ function toExpressionValue(value: JsonValue, meter: Meter): ExpressionValue {
   if (meter.values > MAX_VALUES) throw new RangeError('the request holds too many values');
   if (typeof value === 'string') meter.characters += value.length;
   if (Array.isArray(value)) return value.map((item: JsonValue) => toExpressionValue(item, meter));
-  if (!isObject(value)) return value as string | number | boolean | null; // What is neither list nor object is a scalar.
+  // What is neither list nor object is a scalar.
+  if (!isObject(value)) return value as string | number | boolean | null;
   const members = new Map<string, ExpressionValue>();
   for (const [name, member] of Object.entries(value as Record<string, JsonValue>)) {
     meter.characters += name.length;

@@ -180,7 +180,8 @@ function checkKind(name: string, kind: unknown): void {
 
 function listOf<T>(value: T | readonly T[] | undefined): T[] {
   if (value === undefined) return [];
-  return Array.isArray(value) ? [...(value as readonly T[])] : [value as T]; // `isArray` does not narrow readonly lists.
+  // `isArray` does not narrow readonly lists.
+  return Array.isArray(value) ? [...(value as readonly T[])] : [value as T];
 }
 
 const invalid = (owner: string, option: string, text: string, got: string): AlliumError =>

@@ -30,7 +30,8 @@ export function parseReceipt(line: Buffer): StoredReceipt | null {
   if (!isReceipt(text)) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && hasFields(value) ? (value as unknown as StoredReceipt) : null; // Looked at right here.
+    // Looked at right here.
+    return isObject(value) && hasFields(value) ? (value as unknown as StoredReceipt) : null;
   } catch {
     return null;
   }

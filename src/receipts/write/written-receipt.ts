@@ -63,7 +63,8 @@ export function writtenReceipt(
   const text = textOf(fields, audit, uri, emittedAt);
   if (text === null) return null;
   Object.defineProperty(fields, 'audit', AUDIT);
-  const receipt = fields as { -readonly [K in keyof Receipt]: Receipt[K] }; // With these two it is one.
+  // With these two it is one.
+  const receipt = fields as { -readonly [K in keyof Receipt]: Receipt[K] };
   receipt.emitted_at = emittedAt;
   Object.freeze(receipt);
   Written.put(receipt, text);

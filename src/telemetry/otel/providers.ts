@@ -59,7 +59,8 @@ export async function createTracerProvider(
     ],
     ...(sampler === undefined ? {} : { sampler }),
   });
-  const { activeSpanProcessor } = provider as { activeSpanProcessor?: unknown }; // Private from version 2 on.
+  // Private from version 2 on.
+  const { activeSpanProcessor } = provider as { activeSpanProcessor?: unknown };
   if (activeSpanProcessor instanceof sdk.NoopSpanProcessor) throw tooOld();
   return provider;
 }
@@ -125,7 +126,10 @@ async function resourceFrom({
   return (Old === undefined ? sdk.defaultResource() : Old.default()).merge(detected).merge(given);
 }
 
-/** Where an exporter sends to. Only what was given: what is absent, the exporter takes from the environment. */
+/**
+ * Where an exporter sends to. Only what was given: what is absent, the exporter takes from the
+ * environment.
+ */
 function exporterConfig(
   { url, headers }: TelemetrySettings,
   path: string,
