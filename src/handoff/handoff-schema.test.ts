@@ -78,6 +78,7 @@ describe('HANDOFF_SCHEMA', () => {
       { numRuns: howMany(100, 300) },
     );
 
-    expect(seen).toBeGreaterThan(50);
+    // About half of them are records. Much fewer would try nothing.
+    expect(seen).toBeGreaterThan(20);
   });
 });

@@ -99,11 +99,17 @@ async function againstProxy(
     if (client.peakMemory() > (options.maxMemory ?? 512))
       report(figures, 'took too much memory', side);
   } catch (thrown) {
-    report(figures, thrown instanceof Error ? thrown.message : 'something was thrown', side);
+    report(figures, violationOf(thrown), side);
   } finally {
     await client?.stop();
     await place.close();
   }
+}
+
+/** Writing to a program that has ended fails before it is seen to have ended. */
+function violationOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'something was thrown';
+  return 'code' in thrown && thrown.code === 'EPIPE' ? 'the proxy ended' : thrown.message;
 }
 
 /** A stack that changes every list, and lets every call through. */
