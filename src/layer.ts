@@ -31,7 +31,7 @@ export {
   isSignalAborted as isAborted,
   withCall,
 } from './core/onion/own-call.ts';
-export { definitionOf, promptsOf } from './core/onion/host-parts.ts';
+export { definitionOf, promptsOf } from './core/onion/own-call.ts';
 export { isObserved } from './core/onion/observed.ts';
 
 // What it answers
@@ -64,10 +64,10 @@ export type {
   EntryPatch,
 } from './core/contract/audit-record.ts';
 export { scrub } from './core/onion/scrub.ts';
-export { scrubFor } from './core/onion/scrub-for.ts';
+export { scrubFor } from './core/onion/scrub.ts';
 export { accountOf, attachReceipt, type CallAccount } from './core/onion/account.ts';
-export { approvalWaitOf, type ApprovalWait, traceWith } from './core/onion/trace.ts';
-export { whenEnded } from './core/onion/when-ended.ts';
+export { approvalWaitOf, type ApprovalWait, traceWith } from './core/onion/account.ts';
+export { whenEnded } from './core/onion/account.ts';
 
 // What it lays down for everything below
 export type { Gate, Guard, HashValue, Refusal } from './core/onion/pass.ts';

@@ -5,8 +5,7 @@
 
 import type { Refusal } from '../core/onion/pass.ts';
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
-import { clockOf, stateOf } from '../core/onion/own-call.ts';
-import { promptsOf, servicesOf } from '../core/onion/host-parts.ts';
+import { clockOf, stateOf, promptsOf, servicesOf } from '../core/onion/own-call.ts';
 import {
   alwaysCovers,
   APPROVAL_ANSWERS,

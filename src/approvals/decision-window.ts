@@ -3,8 +3,7 @@
  * caller leaves.
  */
 
-import { servicesOf } from '../core/onion/host-parts.ts';
-import { clockOf } from '../core/onion/own-call.ts';
+import { servicesOf, clockOf } from '../core/onion/own-call.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { offTheClock } from '../core/onion/off-the-clock.ts';
 import { runWithin } from '../core/time/run-within.ts';

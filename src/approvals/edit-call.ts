@@ -1,8 +1,7 @@
 /** Arguments that a person wrote in the place of the model's. */
 
-import { servicesOf } from '../core/onion/host-parts.ts';
+import { servicesOf, withCall } from '../core/onion/own-call.ts';
 import { refuse } from '../core/onion/results.ts';
-import { withCall } from '../core/onion/own-call.ts';
 import { canonicalJson } from '../core/json/canonical.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import type { ToolResult } from '../core/contract/result.ts';

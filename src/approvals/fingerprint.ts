@@ -4,7 +4,7 @@
  */
 
 import { slotOf } from '../core/onion/pass.ts';
-import { servicesOf } from '../core/onion/host-parts.ts';
+import { servicesOf } from '../core/onion/own-call.ts';
 import { type ToolCall } from '../core/contract/call.ts';
 import { canonicalJson } from '../core/json/canonical.ts';
 import { hashCanonical } from '../core/json/hash-canonical.ts';

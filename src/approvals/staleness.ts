@@ -1,7 +1,7 @@
 /** Whether what was decided earlier is about the call as it is now. */
 
 import type { Refusal } from '../core/onion/pass.ts';
-import { servicesOf } from '../core/onion/host-parts.ts';
+import { servicesOf } from '../core/onion/own-call.ts';
 import type { EarlierDecision } from '../core/contract/approval.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { definitionHashOf, fingerprintOf } from './fingerprint.ts';

@@ -1,4 +1,4 @@
-/** The stack a call goes through, and the roads that lead into it. */
+/** The roads that lead a call into its stack. */
 
 import { slotOf } from '../core/onion/pass.ts';
 import type { CallServices } from '../core/contract/services.ts';
@@ -8,25 +8,18 @@ import { abortOf, stateOf } from '../core/onion/own-call.ts';
 import type { ApprovalPrompt } from '../core/contract/approval.ts';
 import { type ToolCall, type Turn } from '../core/contract/call.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { runnerOf } from '../core/onion/compose.ts';
 import { AlliumError } from '../core/contract/errors.ts';
 import type { CreateId } from '../core/contract/ids.ts';
 import type { Next, ToolLayer } from '../core/contract/layer.ts';
-import type { Stage } from '../core/onion/stage.ts';
-import { observedBottom, observedLayer, observedStage } from '../core/onion/observed.ts';
+import { observedBottom } from '../core/onion/observed.ts';
 import type { ToolResult } from '../core/contract/result.ts';
-import { inherited } from '../core/onion/nested-conditions.ts';
-import { abortWith, type AbortSource } from '../core/time/abort.ts';
-import { conditionsOf } from '../core/onion/conditions.ts';
-import type { Tool, ToolContext, ToolExecutor, ToolRequest } from '../tools/tool.ts';
-import { admissionStage, entryStage, limitStage, withStripped } from './intake/admission.ts';
-import { type ApprovalParts, createApprovals, type Reentry } from './resume/approvals.ts';
-import { backgroundStarter } from './run/background.ts';
-import { callsUnderWay } from './run/calls-under-way.ts';
+import { inherited } from '../core/onion/nested-stack.ts';
+import { abortWith } from '../core/time/abort.ts';
+import type { Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
+import { withStripped } from './intake/admission.ts';
 import { requestCleaner, scrubbingLogger } from './intake/clean-request.ts';
 import type { HiddenSources } from './intake/hidden-arguments.ts';
-import { type LifecycleParts, runLifecycle, startedEvent } from './run/lifecycle.ts';
-import { createCallCounter, createGate, type ResolvedLimits, type Seat } from './intake/limits.ts';
+import type { ResolvedLimits, Seat } from './intake/limits.ts';
 import {
   type CallOptions,
   checkRequest,
@@ -35,18 +28,17 @@ import {
   type Opening,
   OWN_ABORT,
 } from './intake/open-call.ts';
-import { recordOf } from './record.ts';
-import { resultOfReport, runTool, type RunToolOptions } from './run/run-tool.ts';
-import { createServices } from './services.ts';
-import type { TurnMemory } from './intake/turns.ts';
-import { bindContext } from './run/under-way.ts';
 import type { ShownTools } from './intake/shown-tools.ts';
-import {
-  type FindTool,
-  objectToChange,
-  type ObjectToChange,
-  toolFor,
-} from './resume/definition-change.ts';
+import type { TurnMemory } from './intake/turns.ts';
+import { recordOf } from './record.ts';
+import { type ApprovalParts, type Approvals, createApprovals } from './resume/approvals.ts';
+import { backgroundStarter } from './run/background.ts';
+import { callsUnderWay } from './run/calls-under-way.ts';
+import { type LifecycleParts, runLifecycle } from './run/lifecycle.ts';
+import { runTool, type RunToolOptions } from './run/run-tool.ts';
+import { resultOfReport } from './run/tool-result.ts';
+import { contextsFor, createServices } from './services.ts';
+import { type Entries, entriesOf, type Stacks, stacksOf } from './stack.ts';
 
 export interface DispatcherParts
   extends Omit<LifecycleParts, 'maxPreviewBytes' | 'noteReceipt'>,
@@ -85,118 +77,90 @@ export interface Dispatcher {
   readonly drain: () => Promise<void>;
 }
 
-/** Which tool a call enters, and whether that is still what the host has. */
-interface Entries {
-  readonly toolOf: (call: ToolCall, name: string) => Tool | null;
-  readonly objectTo: ObjectToChange;
-  /** The names a turn may use. */
-  readonly namesIn: (turn: Turn) => readonly string[];
-}
-
 type Run = (call: ToolCall) => Promise<ToolResult>;
 
+/** What is special about a call. */
 type Extra = Partial<
   Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>
 >;
 
+/** Opens a call, has it run, and tells the listeners what becomes of it. */
+type Start = (
+  request: ToolRequest,
+  options: CallOptions,
+  run: Run,
+  extra?: Extra,
+) => Promise<ToolResult>;
+
 const NO_EXTRA: Extra = Object.freeze({});
 
 export function createDispatcher(parts: DispatcherParts): Dispatcher {
-  const { createId, turns, shown, limits, layers, standing } = parts;
-  const turnOf = turnsOf(createId());
+  const { limits, shown, turns } = parts;
+  const turnOf = turnsOf(parts.createId());
   const calls = callsUnderWay();
-  const resolve: FindTool = (name, turn) => {
-    const tool = shown.get(name);
-    return tool !== undefined && turns.allows(turn, name) ? tool : null;
-  };
-  const entries: Entries = {
-    toolOf: (call, name) => toolFor(call, name, resolve),
-    objectTo: objectToChange(resolve),
-    namesIn: (turn) => shown.names.filter((name) => turns.allows(turn, name)),
-  };
-
+  const entries = entriesOf(shown, turns);
   const approvals = createApprovals(parts);
-  const cleaned = requestCleaner(layers, (name) => shown.get(name) !== undefined);
-  const open = (
-    request: ToolRequest,
-    options: CallOptions,
-    extra: Extra,
-    abort: AbortSource,
-  ): ToolCall => {
-    const turn = turnOf(options.turn);
-    const onProgress = options.onProgress ?? null;
-    const {
-      nesting = 0,
-      over = null,
-      terms = null,
-      seat = null,
-      resumption = null,
-      isBackground = false,
-    } = extra;
-    // What ran elsewhere need not have been offered here.
-    const tool = over === null ? resolve(request.name, turn) : (shown.get(request.name) ?? null);
-    return openCall(
-      request,
-      { turn, abort, tool, nesting, over, terms, seat, resumption, isBackground, onProgress },
-      opens,
-    );
-  };
-  const start = async (
-    given: ToolRequest,
-    options: CallOptions,
-    run: Run,
-    extra: Extra = NO_EXTRA,
-  ): Promise<ToolResult> => {
-    checkRequest(given, options);
-    const request = cleaned(given);
-    // What has happened is written down also for a caller that has gone.
-    const { signal, [OWN_ABORT]: own } = extra.over === undefined ? options : NO_OPTIONS;
-    const linked = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
-    try {
-      return await runLifecycle(open(request, options, extra, linked.source), run, ends);
-    } finally {
-      linked.unlink();
-    }
-  };
-
-  const admission = admissionStage({
-    onUnknownTool: parts.onUnknownTool,
-    onInvalidArgs: parts.onInvalidArgs,
-    namesIn: entries.namesIn,
-  });
-  const stack = governedStack(parts, entries, [approvals.stage, admission]);
-  const governed = runnerOf(stack);
-  const observed = runnerOf(
-    stack.map((member) => ('caller' in member ? observedLayer(member) : observedStage(member))),
-  );
-  const startBehind = backgroundStarter({
-    hub: parts.hub,
-    closing: calls.closing,
-    run: runnerOf(
-      stack.filter((member) => ('caller' in member ? isWatching(member) : member === admission)),
-    ),
-    runBehind: (request, options, extra) =>
-      calls.addBehind(() => start(request, options, (call) => governed(call, bottom), extra)),
-  });
-  const runOrStart: Run = (call) => {
-    const background = recordOf(call).tool?.background;
-    return background === undefined ? governed(call, bottom) : startBehind(call, background);
-  };
+  const stacks = stacksOf(parts, entries, approvals.stage);
   const contextFor = contextsFor(parts, entries, (call, abort) => (request) => {
     const { terms } = slotOf(call);
-    const extra = {
-      nesting: stateOf(call).nesting + 1,
-      terms: terms === null ? null : inherited(terms),
-    };
-    return start(request, { signal: abort.read(), turn: call.turn }, runOrStart, extra);
+    const nesting = stateOf(call).nesting + 1;
+    const options = { signal: abort.read(), turn: call.turn };
+    const held = terms === null ? null : inherited(terms);
+    return start(request, options, runOrStart, { nesting, terms: held });
   });
   const services = createServices({
     toolOf: entries.toolOf,
     limits,
-    standing,
+    standing: parts.standing,
     contextFor: (call) => contextFor(call, abortOf(call), call.report),
   });
+  const start = starter(parts, { turnOf, entries, services, approvals });
   const bottom = toolRunner(parts, entries, contextFor);
+  const run: Run = (call) => stacks.governed(call, bottom);
+  const startBehind = backgroundStarter({
+    hub: parts.hub,
+    closing: calls.closing,
+    run: stacks.starting,
+    runBehind: (request, options, extra) =>
+      calls.addBehind(() => start(request, options, run, extra)),
+  });
+  const runOrStart: Run = (call) => {
+    const background = recordOf(call).tool?.background;
+    return background === undefined ? run(call) : startBehind(call, background);
+  };
+  const resumed = resumer({ approvals, shown, stacks, run, start });
+  const ranElsewhere = observedBottom(async (call) =>
+    withStripped(call, await resultOfReport(call, recordOf(call), limits)),
+  );
+
+  return {
+    turnOf,
+    call: (request, options = NO_OPTIONS, seat = null) =>
+      calls.add(() => start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat })),
+    resume: (id, decision, options = {}) => calls.add(() => resumed(id, decision, options)),
+    observe: (request, output, options = {}) =>
+      calls.add(() =>
+        start(request, options, (call) => stacks.observed(call, ranElsewhere), {
+          over: { output, executor: 'provider_native' },
+        }),
+      ),
+    drain: calls.drain,
+  };
+}
+
+interface StarterParts {
+  readonly turnOf: Dispatcher['turnOf'];
+  readonly entries: Entries;
+  readonly services: CallServices;
+  readonly approvals: Approvals;
+}
+
+function starter(
+  parts: DispatcherParts,
+  { turnOf, entries, services, approvals }: StarterParts,
+): Start {
+  const { shown, layers, limits } = parts;
+  const cleaned = requestCleaner(layers, (name) => shown.get(name) !== undefined);
   const opens = { ...parts, services };
   const ends = {
     ...parts,
@@ -204,43 +168,57 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     noteReceipt: approvals.noteReceipt,
     maxPreviewBytes: limits.maxPreviewBytes,
   };
-  // Of a call that was lost nothing is known that an acting layer could have a word about.
-  const watched = runnerOf(layers.filter(isWatching));
-  const ranElsewhere = observedBottom(async (call) =>
-    withStripped(call, await resultOfReport(call, recordOf(call), limits)),
-  );
-  const reenter =
-    (options: CallOptions) =>
-    ({ request, turn, opening, lost }: Reentry) =>
-      start(
-        request,
-        { ...options, turn },
-        (call) => (lost !== null ? watched(call, diedWith(lost)) : governed(call, bottom)),
-        opening,
-      );
+  return async (given, options, run, extra = NO_EXTRA) => {
+    checkRequest(given, options);
+    const request = cleaned(given);
+    const { over = null } = extra;
+    // What has happened is written down also for a caller that has gone.
+    const { signal, [OWN_ABORT]: own } = over === null ? options : NO_OPTIONS;
+    const linked = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
+    const turn = turnOf(options.turn);
+    try {
+      const opening: Opening = {
+        turn,
+        abort: linked.source,
+        // What ran elsewhere need not have been offered here.
+        tool: over === null ? entries.find(request.name, turn) : (shown.get(request.name) ?? null),
+        onProgress: options.onProgress ?? null,
+        over,
+        nesting: extra.nesting ?? 0,
+        terms: extra.terms ?? null,
+        seat: extra.seat ?? null,
+        resumption: extra.resumption ?? null,
+        isBackground: extra.isBackground ?? false,
+      };
+      return await runLifecycle(openCall(request, opening, opens), run, ends);
+    } finally {
+      linked.unlink();
+    }
+  };
+}
 
-  return {
-    turnOf,
-    call: (request, options = NO_OPTIONS, seat = null) =>
-      calls.add(() => start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat })),
-    resume: (id, decision, options = {}) =>
-      calls.add(async () => {
-        const result = await approvals.resume(
-          id,
-          decision,
-          reenter(options),
-          options.signal ?? options[OWN_ABORT]?.read(),
-        );
-        await shown.get(result.toolName)?.background?.resumed(result.toolCallId, result);
-        return result;
-      }),
-    observe: (request, output, options = {}) =>
-      calls.add(() =>
-        start(request, options, (call) => observed(call, ranElsewhere), {
-          over: { output, executor: 'provider_native' },
-        }),
-      ),
-    drain: calls.drain,
+interface ResumerParts {
+  readonly approvals: Approvals;
+  readonly shown: ShownTools;
+  readonly stacks: Stacks;
+  readonly run: Run;
+  readonly start: Start;
+}
+
+/** Takes up a call that waited, and tells a background tool what its run came to. */
+function resumer({ approvals, shown, stacks, run, start }: ResumerParts): Dispatcher['resume'] {
+  return async (id, decision, options = {}) => {
+    const result = await approvals.resume(
+      id,
+      decision,
+      ({ request, turn, opening, lost }) => {
+        const road: Run = lost === null ? run : (call) => stacks.watched(call, diedWith(lost));
+        return start(request, { ...options, turn }, road, opening);
+      },
+      options.signal ?? options[OWN_ABORT]?.read(),
+    );
+    await shown.get(result.toolName)?.background?.resumed(result.toolCallId, result);
+    return result;
   };
 }
 
@@ -262,41 +240,12 @@ const diedWith =
 const DIED =
   'The call was approved and taken up, and the process that ran it died. It may have done its work; check before you ask for it again.';
 
-/** What tools get beside their arguments: a context that can call others the same way. */
-function contextsFor(
-  { sources: { state, stores }, logger: host, layers }: DispatcherParts,
-  { toolOf, objectTo }: Entries,
-  callFrom: (call: ToolCall, abort: AbortSource) => ToolContext['call'],
-): RunToolOptions['contextFor'] {
-  const logger = scrubbingLogger(host, layers);
-  return (call, abort, report) => {
-    const { callId, turn } = call;
-    const { policy: permissions } = conditionsOf(call);
-    const context = {
-      callId,
-      turn,
-      report,
-      state,
-      stores,
-      permissions,
-      logger,
-      call: callFrom(call, abort),
-    };
-    const objection = () => {
-      const tool = toolOf(call, call.toolName);
-      return tool === null ? null : objectTo(call, tool);
-    };
-    return bindContext(context, { call, abort, objection });
-  };
-}
-
 /** The executor of the stack: whichever tool the layers chose. */
 function toolRunner(
-  parts: DispatcherParts,
+  { sources, limits, executorFor }: DispatcherParts,
   { toolOf, objectTo }: Entries,
   contextFor: RunToolOptions['contextFor'],
 ): Next {
-  const { sources, limits, executorFor } = parts;
   const options = { sources, limits, executorFor, contextFor, objectTo };
   return (call) => {
     const tool = toolOf(call, call.toolName);
@@ -306,35 +255,4 @@ function toolRunner(
       });
     return runTool(call, tool, options);
   };
-}
-
-/** Whether a layer records or cleans, and so is told of calls that no other layer may act on. */
-const isWatching = (layer: ToolLayer): boolean =>
-  layer.observes === true || layer.scrub !== undefined;
-
-/** The host's layers with the dispatcher's own stages between them. */
-function governedStack(
-  { layers, limits, hub }: DispatcherParts,
-  { toolOf, objectTo, namesIn }: Entries,
-  first: readonly Stage[],
-): readonly (ToolLayer | Stage)[] {
-  const firstActing = layers.findIndex((layer) => layer.observes !== true);
-  const leading = firstActing === -1 ? layers.length : firstActing;
-  return [
-    ...layers.slice(0, leading),
-    ...first,
-    limitStage({
-      limits,
-      perRun: createCallCounter(limits.maxCallsPerRun),
-      perSession: createCallCounter(limits.maxCallsPerSession),
-      gate: createGate(limits.maxConcurrent),
-      onStart: (call, seat) => {
-        recordOf(call).seats.push(seat);
-        // An observing layer may have answered without waiting for what is inside it.
-        if (!recordOf(call).done) hub.emit('tool_call_update', () => startedEvent(call));
-      },
-    }),
-    ...layers.slice(leading),
-    entryStage(toolOf, objectTo, namesIn),
-  ];
 }

@@ -1,20 +1,26 @@
-/** What the dispatcher does for layers and gates that decide about a call. */
+/** What the dispatcher does for layers and gates that decide about a call, and for tools that run. */
 
 import type { CallServices, CallTool } from '../core/contract/services.ts';
 import { withCall } from '../core/onion/own-call.ts';
 import { type ToolCall } from '../core/contract/call.ts';
 import { ownDefinition, wholeDefinitionHash } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
-import type { Tool, ToolContext } from '../tools/tool.ts';
+import type { Logger, Tool, ToolContext } from '../tools/tool.ts';
+import type { ToolLayer } from '../core/contract/layer.ts';
+import { conditionsOf } from '../core/onion/conditions.ts';
+import type { AbortSource } from '../core/time/abort.ts';
+import type { RunToolOptions } from './run/run-tool.ts';
+import { bindContext } from './run/under-way.ts';
+import type { Entries } from './stack.ts';
+import { scrubbingLogger } from './intake/clean-request.ts';
 import { invalidArgsText } from './intake/admission.ts';
-import { stripHidden } from './intake/hidden-arguments.ts';
+import { type HiddenSources, stripHidden } from './intake/hidden-arguments.ts';
 import type { ResolvedLimits } from './intake/limits.ts';
 import { comeBack, recordOf } from './record.ts';
 import { readArguments } from './intake/request.ts';
 
 export interface ServiceParts {
-  /** The tool that a call of this name enters. */
-  readonly toolOf: (call: ToolCall, name: string) => Tool | null;
+  readonly toolOf: Entries['toolOf'];
   readonly limits: ResolvedLimits;
   readonly standing: CallServices['standing'];
   /** The context in which a tool is asked what it is about to do. */
@@ -70,4 +76,38 @@ function asCallTool(tool: Tool): CallTool {
   });
   callTools.set(tool, made);
   return made;
+}
+
+export interface ContextParts {
+  readonly sources: HiddenSources;
+  readonly logger: Logger;
+  readonly layers: readonly ToolLayer[];
+}
+
+/** What tools get beside their arguments: a context that can call others the same way. */
+export function contextsFor(
+  { sources: { state, stores }, logger: host, layers }: ContextParts,
+  { toolOf, objectTo }: Entries,
+  callFrom: (call: ToolCall, abort: AbortSource) => ToolContext['call'],
+): RunToolOptions['contextFor'] {
+  const logger = scrubbingLogger(host, layers);
+  return (call, abort, report) => {
+    const { callId, turn } = call;
+    const { policy: permissions } = conditionsOf(call);
+    const context = {
+      callId,
+      turn,
+      report,
+      state,
+      stores,
+      permissions,
+      logger,
+      call: callFrom(call, abort),
+    };
+    const objection = () => {
+      const tool = toolOf(call, call.toolName);
+      return tool === null ? null : objectTo(call, tool);
+    };
+    return bindContext(context, { call, abort, objection });
+  };
 }

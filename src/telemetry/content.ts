@@ -2,7 +2,7 @@
 
 import type { ToolCall } from '../core/contract/call.ts';
 import type { JsonValue } from '../core/json/json-value.ts';
-import { scrubFor } from '../core/onion/scrub-for.ts';
+import { scrubFor } from '../core/onion/scrub.ts';
 import type { EndedCall } from './ended-call.ts';
 import { clip, MAX_CONTENT } from './text.ts';
 

@@ -5,7 +5,7 @@ import type { ToolResult } from '../core/contract/result.ts';
 import { outcomeOf } from '../core/contract/status.ts';
 import type { LayerEntry } from '../core/contract/audit-record.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { type ApprovalWait, approvalWaitOf } from '../core/onion/trace.ts';
+import { type ApprovalWait, approvalWaitOf } from '../core/onion/account.ts';
 import { clip, MAX_CHILDREN, MAX_NAME } from './text.ts';
 
 /** Times are wall-clock milliseconds since 1970, except for the duration. */

@@ -7,7 +7,7 @@ import { clockOf } from '../core/onion/own-call.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import type { Next } from '../core/contract/layer.ts';
 import type { ToolResult } from '../core/contract/result.ts';
-import { whenEnded } from '../core/onion/when-ended.ts';
+import { whenEnded } from '../core/onion/account.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { SpanAttributes } from './attributes.ts';
 import { type EndedCall, endCall, humanWaitOf } from './ended-call.ts';

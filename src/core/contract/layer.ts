@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { EntryPatch } from './audit-record.ts';
 import type { ToolAnnotations } from './annotations.ts';
 import type { JsonSchema, ToolCall } from './call.ts';
-import { AlliumError } from './errors.ts';
+import { AlliumError, oneLine } from './errors.ts';
 import { isObject } from '../json/json.ts';
 import type { ToolResult } from './result.ts';
 
@@ -160,3 +160,18 @@ const viewOf = ({ toolName, annotations, schema, description }: ToolCall): ToolV
 
 const viewOfSpec = ({ name, annotations, inputSchema, description }: ToolSpec): ToolView =>
   Object.freeze({ toolName: name, annotations, schema: inputSchema, description });
+
+/**
+ * Refuses `layers: [timeout]` for `layers: [timeout({ … })]`, which would fail at every call and
+ * say nothing of why: a function declaration without a parameter for `next`. An arrow function of
+ * that form may be a caller that refuses every call.
+ */
+export function demandCalled(
+  member: { readonly name: string; readonly length: number },
+  index: number,
+): void {
+  if (member.length >= 2 || !Object.hasOwn(member, 'prototype')) return;
+  const name = oneLine(member.name);
+  const message = `member ${index + 1} of the stack is the function "${name}", which does not take (call, next): call it, ${name}(…), and put the layer that it makes into the stack`;
+  throw new AlliumError('ERR_INVALID_LAYER', message);
+}

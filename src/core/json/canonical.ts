@@ -4,9 +4,9 @@
  * error.
  */
 
-import { membersOf } from './canonical-members.ts';
-import { NEEDS_CARE, quoted } from './canonical-text.ts';
 import { keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
+import { type Label, wordsOf } from './json-bytes.ts';
+import { shapeCache } from './shape-cache.ts';
 
 /**
  * Longer texts are written anew: arguments are asked for again and again, results are not, and
@@ -160,3 +160,46 @@ function pathTo(outside: number): string {
   }
   return path;
 }
+
+/** What a string may hold that cannot stand between quotes as it is. */
+export const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/**
+ * The string between quotes, or `undefined` where it holds half a surrogate pair. Most strings need
+ * no escape, and finding that out costs half of what `JSON.stringify` does.
+ */
+export function quoted(text: string): string | undefined {
+  if (!NEEDS_CARE.test(text)) return `"${text}"`;
+  return text.isWellFormed() ? JSON.stringify(text) : undefined;
+}
+
+export interface Member extends Label {
+  /** The quoted name with the punctuation around it. */
+  readonly label: string;
+  /** The same with the quote that opens a string. */
+  readonly quoteLabel: string;
+}
+
+/**
+ * Members in the order of their names' UTF-16 code units, or `undefined` if a name cannot be
+ * written. Sorting and quoting them once for each shape saves a third of the whole work.
+ */
+export const membersOf: (names: readonly string[]) => readonly Member[] | undefined = shapeCache(
+  (names) => {
+    const members: Member[] = [];
+    // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
+    for (const name of names.toSorted()) {
+      const text = quoted(name);
+      if (text === undefined) return undefined;
+      const label = members.length === 0 ? `${text}:` : `,${text}:`;
+      members.push({
+        name,
+        label,
+        quoteLabel: `${label}"`,
+        words: wordsOf(label),
+        length: label.length,
+      });
+    }
+    return members;
+  },
+);

@@ -3,12 +3,11 @@
  * one of another.
  */
 
-import { hash } from 'node:crypto';
-import { canonicalJson } from './canonical.ts';
-import { hmacSha256 } from './hmac-sha256.ts';
-import { keptText } from './json.ts';
+import { hash, createHmac, createHash, type Hash } from 'node:crypto';
+import { canonicalJson, quoted, membersOf } from './canonical.ts';
+import { keptText, isSnapshot, MAX_JSON_DEPTH } from './json.ts';
 import { checkOptions, expected } from '../contract/options.ts';
-import { snapshotDigest } from './snapshot-digest.ts';
+import { bytes, FULL, NOT_PLAIN, type Style, writeJson } from './json-bytes.ts';
 
 export interface HashKey {
   /**
@@ -74,3 +73,104 @@ const digestOf = (value: unknown, head: Uint8Array, encoding: 'hex' | 'binary'):
   typeof value === 'object' && value !== null && keptText(value) === null
     ? snapshotDigest(value, head, encoding)
     : null;
+
+const BLOCK = 64;
+const DIGEST = 32;
+const INNER = 0x36;
+const OUTER = 0x5c;
+
+/** Longer texts are hashed as they come: to lay them out first would cost more than it saves. */
+const MAX_TEXT = 16_384;
+/** A character is at most three bytes of UTF-8. */
+const scratch = Buffer.alloc(BLOCK + 3 * MAX_TEXT);
+
+/** A key that was read once. */
+export interface Hmac {
+  /** What the inner hash begins with. */
+  readonly head: Uint8Array;
+  /** The HMAC in hex, for the inner hash as one character a byte. */
+  readonly finish: (inner: string) => string;
+  /** The HMAC in hex of a text as UTF-8. */
+  readonly ofText: (text: string) => string;
+}
+
+/**
+ * Written out as RFC 2104 has it, as two hashes of bytes: an object that takes text piece by piece
+ * costs several times what hashing a short text does.
+ */
+export function hmacSha256(secret: Uint8Array | string): Hmac {
+  // A copy: bytes that somebody changes later stay what they were here.
+  const key = typeof secret === 'string' ? Buffer.from(secret) : Uint8Array.from(secret);
+  const short = key.length > BLOCK ? hash('sha256', key, 'buffer') : key;
+  const head = padded(short, INNER, BLOCK);
+  const outer = padded(short, OUTER, BLOCK + DIGEST);
+  const finish = (inner: string): string => {
+    for (let index = 0; index < DIGEST; index += 1) outer[BLOCK + index] = inner.charCodeAt(index);
+    return hash('sha256', outer);
+  };
+  return {
+    head,
+    finish,
+    ofText(text) {
+      if (text.length > MAX_TEXT) return createHmac('sha256', key).update(text).digest('hex');
+      head.copy(scratch);
+      const end = BLOCK + scratch.write(text, BLOCK);
+      return finish(hash('sha256', scratch.subarray(0, end), 'binary'));
+    },
+  };
+}
+
+function padded(key: Uint8Array, byte: number, size: number): Buffer {
+  const pad = Buffer.alloc(size, byte);
+  key.forEach((value, index) => pad.writeUInt8(value ^ byte, index));
+  return pad;
+}
+
+/**
+ * Takes what does not fit. Nothing foreign runs while a snapshot is read, so there is one at a
+ * time.
+ */
+let overflow: Hash | null = null;
+
+/**
+ * The digest of `head` and the canonical JSON of a value, or `null` where that has to be made from
+ * its text.
+ */
+export function snapshotDigest(
+  value: unknown,
+  head: Uint8Array,
+  encoding: 'hex' | 'binary',
+): string | null {
+  if (typeof value !== 'object' || value === null || !isSnapshot(value)) return null;
+  bytes.set(head);
+  overflow = null;
+  const end = writeJson(value, head.length, CANONICAL);
+  if (end === NOT_PLAIN) return null;
+  return overflow === null
+    ? hash('sha256', bytes.subarray(0, end), encoding)
+    : overflowed(end).digest(encoding);
+}
+
+const CANONICAL: Style = {
+  maxDepth: MAX_JSON_DEPTH,
+  labels: membersOf,
+  below: () => CANONICAL,
+  writeText(text, at) {
+    const written = quoted(text);
+    if (written === undefined) return NOT_PLAIN;
+    // A character is at most three bytes of UTF-8.
+    if (at + 3 * written.length <= FULL) return at + bytes.write(written, at);
+    overflowed(at).update(written);
+    return 0;
+  },
+  makeRoom(at) {
+    overflowed(at);
+    return 0;
+  },
+};
+
+/** Hashes what stands before a place. */
+function overflowed(end: number): Hash {
+  overflow ??= createHash('sha256');
+  return overflow.update(bytes.subarray(0, end));
+}

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hmacSha256 } from './hmac-sha256.ts';
+import { hmacSha256 } from './hash-canonical.ts';
 
 const naive = (secret: Uint8Array | string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex');

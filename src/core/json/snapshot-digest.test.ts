@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from './json-value.ts';
 import { canonicalJson } from './canonical.ts';
-import { canonicalHasher } from './hash-canonical.ts';
+import { canonicalHasher, snapshotDigest } from './hash-canonical.ts';
 import { snapshot } from './json.ts';
-import { snapshotDigest } from './snapshot-digest.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const NO_HEAD = new Uint8Array();

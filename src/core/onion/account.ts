@@ -1,9 +1,11 @@
 /** What is known about a call besides its result: for layers that keep records. */
 
-import { linkOf } from './pass.ts';
+import { linkOf, type CallEnding } from './pass.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { snapshotObject } from '../json/json.ts';
-import { type ToolResult } from '../contract/result.ts';
+import type { ToolResult } from '../contract/result.ts';
+import { stateOf } from './own-call.ts';
+import type { ToolCall } from '../contract/call.ts';
 
 export interface CallAccount {
   /** What somebody approved; `null` where nobody had to. */
@@ -33,3 +35,63 @@ export function attachReceipt(result: ToolResult, receipt: object): ToolResult {
 }
 
 export const receiptOf = (result: ToolResult): JsonObject | null => linkOf(result).state.receipt;
+
+/**
+ * Resolves to what the caller of the stack gets, cleaned and complete. A layer that waits for it
+ * before it returns waits for itself: keep the promise and go on. Where a refusal is raised, it is
+ * the refusal.
+ */
+export const whenEnded = (call: ToolCall): Promise<ToolResult> => endingOf(call).result;
+
+/**
+ * One per call, made when somebody asks. A stack that runs inside a layer ends with the call it
+ * belongs to.
+ */
+export function endingOf(call: ToolCall): CallEnding {
+  const state = stateOf(call);
+  return (state.ending ??= createEnding());
+}
+
+function createEnding(): CallEnding {
+  let settle: CallEnding['settle'] = () => {};
+  const result = new Promise<ToolResult>((resolve) => {
+    settle = resolve;
+  });
+  return { result, settle };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * Says which span this pass over the call is, as a W3C `traceparent`. Where the call ends with a
+ * question it is kept with it, and the pass that goes on carries it as `metadata.traceparent`. What
+ * has not that form is ignored: a trace is nothing to fail for.
+ */
+export function traceWith(call: ToolCall, traceparent: string): void {
+  if (TRACEPARENT.test(traceparent)) stateOf(call).trace = traceparent;
+}
+
+/**
+ * How long somebody took to decide about a call that was taken up again. Codes and times; nothing
+ * that a person wrote.
+ */
+export interface ApprovalWait {
+  /** Of the approval. */
+  readonly id: string;
+  /** Who asked. */
+  readonly gate: string;
+  readonly decision: string;
+  readonly requestedAt: string;
+  readonly decidedAt: string;
+}
+
+/**
+ * The wait that this pass over the call follows; `null` for a first one. To be asked on the way in:
+ * gates use decisions up.
+ */
+export function approvalWaitOf(call: ToolCall): ApprovalWait | null {
+  const last = stateOf(call).decisions.at(-1);
+  if (last === undefined) return null;
+  const { id, gate, decision, requestedAt, decidedAt } = last;
+  return Object.freeze({ id, gate, decision, requestedAt, decidedAt });
+}

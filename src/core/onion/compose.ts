@@ -5,21 +5,28 @@ import { stamp, withAudit } from './make-result.ts';
 import { abortOf, createCall, ownCall } from './own-call.ts';
 import { closeAudit, openAudit } from './audit.ts';
 import { bottomLink } from './executor-guard.ts';
-import { type ToolCall } from '../contract/call.ts';
-import { cleanRefusal } from './clean-refusal.ts';
+import type { ToolCall } from '../contract/call.ts';
 import type { Clock } from '../time/clock.ts';
 import { AlliumError } from '../contract/errors.ts';
-import { demandCalled } from '../contract/uncalled-factory.ts';
+import {
+  demandCalled,
+  defineLayer,
+  type Next,
+  type ToolCaller,
+  type ToolLayer,
+  type Scrub,
+} from '../contract/layer.ts';
 import { layerLink } from './frame.ts';
 import type { CreateId } from '../contract/ids.ts';
 import { isObject } from '../json/json.ts';
-import { defineLayer, type Next, type ToolCaller, type ToolLayer } from '../contract/layer.ts';
-import { termsFor } from './nested-conditions.ts';
-import { nestedStack } from './nested-stack.ts';
+import { termsFor, nestedStack } from './nested-stack.ts';
 import { checkOptions, expected } from '../contract/options.ts';
 import { demandOrder } from '../contract/order.ts';
 import type { ToolResult } from '../contract/result.ts';
 import { type Stage, stageLink } from './stage.ts';
+import { withResult } from './results.ts';
+import type { ContentBlock } from '../contract/content.ts';
+import { scrub } from './scrub.ts';
 
 export interface ComposeOptions {
   readonly clock?: Clock;
@@ -175,3 +182,32 @@ function layersOf(member: unknown, index: number): readonly ToolLayer[] {
 }
 
 const notALayer = (message: string): AlliumError => new AlliumError('ERR_INVALID_LAYER', message);
+
+/**
+ * What has run has passed every layer, the cleaning ones too. A call that was answered further out
+ * has not, and its result repeats what the model sent: the stack's scrubs go over it here.
+ * `interruption.shown` stays, because a person decides about exactly what they see.
+ */
+export function cleanRefusal(result: ToolResult): ToolResult {
+  const { state, derived } = linkOf(result);
+  const { scrubs } = state;
+  if (scrubs.length === 0 || result.executed !== 'no') return result;
+  const { content, metadata } = result;
+  return withResult(result, {
+    arguments: scrub(result.arguments, scrubs),
+    result: scrub(result.result, scrubs),
+    ...(derived ? {} : { content: content.map((block) => cleanBlock(block, scrubs)) }),
+    error: scrub(result.error, scrubs),
+    renderedResult: scrub(result.renderedResult, scrubs),
+    ...(metadata === undefined ? {} : { metadata: scrub(metadata, scrubs) }),
+  });
+}
+
+/** A cleaner may empty the members of a block; what kind of block it is stays. */
+const cleanBlock = (block: ContentBlock, scrubs: readonly Scrub[]): ContentBlock =>
+  Object.fromEntries(
+    Object.entries(block).map(([name, value]: [string, unknown]) => [
+      name,
+      name === 'type' ? value : scrub(value, scrubs),
+    ]),
+  ) as unknown as ContentBlock; // The members keep their names, so the shape is the same.

@@ -17,7 +17,7 @@ import {
 } from './frame.ts';
 import { breached, passGates } from './gates.ts';
 import type { Next } from '../contract/layer.ts';
-import { runUnder } from './nested-conditions.ts';
+import { runUnder } from './nested-stack.ts';
 import { type ToolResult } from '../contract/result.ts';
 import { type Executed, strongerExecuted } from '../contract/status.ts';
 import { breachOf } from './conditions.ts';

@@ -8,7 +8,7 @@ import { defineTool } from '../../tools/define-tool.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { composeToolCallers } from './compose.ts';
 import { defineLayer } from '../contract/layer.ts';
-import { inherited, runUnder, termsFor } from './nested-conditions.ts';
+import { inherited, runUnder, termsFor } from './nested-stack.ts';
 import { approveCall, guardCall, NO_CONDITIONS, conditionsOf } from './conditions.ts';
 
 const noInner: Guard = ({ toolName }) =>

@@ -7,6 +7,9 @@ import type { CreateId } from '../contract/ids.ts';
 import { AlliumError } from '../contract/errors.ts';
 import { snapshotObject } from '../json/json.ts';
 import type { Clock } from '../time/clock.ts';
+import type { ApprovalPrompt } from '../contract/approval.ts';
+import type { DefinedTool } from '../contract/layer.ts';
+import type { CallServices } from '../contract/services.ts';
 
 /**
  * Makes a call with a slot of its own. `toolArgs` must be a snapshot already. A signal that was not
@@ -203,3 +206,24 @@ export const clockOf = (call: ToolCall): Clock => stateOf(call).clock;
 
 /** Where a call takes new ids from, for layers that name what they make. */
 export const createIdOf = (call: ToolCall): CreateId => stateOf(call).createId;
+
+export const servicesOf = (call: ToolCall): CallServices | null => stateOf(call).services;
+
+/** The channels the host registered, for a layer that has to ask. */
+export const promptsOf = (call: ToolCall): readonly ApprovalPrompt[] => stateOf(call).prompts;
+
+/**
+ * The tool of a call as it was defined, before any layer of the stack described it anew;
+ * `call.description` and `call.annotations` are what the model was shown. `metadata` is the tool's
+ * own. Where no tools were listed, it is what the call says. For a call that a layer gave another
+ * tool's name it is that other tool's, or `null` where there is no such tool.
+ */
+export function definitionOf(call: ToolCall): DefinedTool | null {
+  const { definition } = stateOf(call);
+  if (definition?.name === call.toolName) return definition;
+  if (definition !== null) return servicesOf(call)?.toolOf(call, call.toolName)?.definition ?? null;
+  const { toolName: name, description, schema, annotations } = call;
+  return Object.freeze({ name, description, inputSchema: schema ?? NO_SCHEMA, annotations });
+}
+
+const NO_SCHEMA = Object.freeze({});

@@ -1,6 +1,8 @@
 /** Cleaning of text before a sink sees it. Fails closed: what cannot be cleaned is withheld. */
 
 import type { Scrub } from '../contract/layer.ts';
+import { stateOf } from './own-call.ts';
+import type { ToolCall } from '../contract/call.ts';
 
 export const WITHHELD = '[withheld: a scrub failed]';
 
@@ -69,3 +71,10 @@ function scrubbedList(list: readonly unknown[], scrubs: readonly Scrub[]): reado
   }
   return cleaned ?? list;
 }
+
+/**
+ * A copy of a value with every string, member names included, run through each `scrub` of the stack
+ * the call is in. For layers that send parts of a call elsewhere. It knows text only: a redactor
+ * that masks by path has to have done so before.
+ */
+export const scrubFor = <T>(call: ToolCall, value: T): T => scrub(value, stateOf(call).scrubs);

@@ -67,6 +67,7 @@ describe('a stage', () => {
   it.each<[string, Partial<Stage>, string]>([
     ['enter', { enter: () => raiseError() }, 'no'],
     ['enter, later', { enter: async () => raiseError() }, 'no'],
+    ['leave', { leave: () => raiseError() }, 'yes'],
     ['leave, later', { leave: async () => raiseError() }, 'yes'],
   ])('that throws in %s is blamed for it', async (_, parts, executed) => {
     const result = await run([outer, { name: 'stage', ...parts }]);

@@ -23,51 +23,76 @@ export interface Stage {
   readonly tooLate?: TooLate;
 }
 
-/** Nothing that is there already is awaited. */
-export function stageLink({ name, enter, leave }: Stage, inner: Link): Link {
-  return (call, parent) => {
-    const now = (): number => slotOf(call).state.clock.now();
-    const refused = (result: ToolResult, startedAt: number) => {
-      if (!result.ok) slotOf(call).state.blockedBy = name;
-      return ended(name, call, parent, result, startedAt);
-    };
-    const threw = (thrown: unknown) => refused(memberThrew(name, call, thrown), now());
-    const goOn = (entered: ToolCall | ToolResult, startedAt: number): Promise<ToolResult> => {
-      if (isResult(entered)) return Promise.resolve(refused(entered, startedAt));
-      const answering = inner(entered, parent);
-      if (leave === undefined) return answering;
-      const left = (result: ToolResult, inside: ToolResult) => {
-        if (result === inside || result.ok) return result;
-        return inside.ok ? refused(result, now()) : ended(name, call, parent, result, now());
-      };
-      return answering.then((inside) => {
-        const leaving = leave(entered, inside);
-        return leaving instanceof Promise
-          ? leaving.then((result) => left(result, inside), threw)
-          : left(leaving, inside);
-      });
-    };
-    try {
-      const entered = enter === undefined ? call : enter(call);
-      if (!(entered instanceof Promise)) return goOn(entered, now());
-      const startedAt = now();
-      return entered.then((one) => goOn(one, startedAt), threw);
-    } catch (thrown) {
-      return Promise.resolve(threw(thrown));
-    }
-  };
+/** A stage at work on one call. */
+interface Step {
+  readonly stage: Stage;
+  readonly call: ToolCall;
+  readonly parent: Frame | null;
 }
 
-function ended(
-  name: string,
-  call: ToolCall,
-  parent: Frame | null,
-  result: ToolResult,
-  startedAt: number,
-): ToolResult {
-  writeStageLine(name, call, { status: result.status }, startedAt);
+/** Nothing that is there already is awaited. */
+export const stageLink =
+  (stage: Stage, inner: Link): Link =>
+  (call, parent) => {
+    const step: Step = { stage, call, parent };
+    try {
+      const entered = stage.enter === undefined ? call : stage.enter(call);
+      if (!(entered instanceof Promise)) return goOn(step, inner, entered);
+      const startedAt = nowOf(step);
+      return entered.then(
+        (one) => goOn(step, inner, one, startedAt),
+        (thrown: unknown) => threw(step, thrown),
+      );
+    } catch (thrown) {
+      return Promise.resolve(threw(step, thrown));
+    }
+  };
+
+function goOn(
+  step: Step,
+  inner: Link,
+  entered: ToolCall | ToolResult,
+  startedAt?: number,
+): Promise<ToolResult> {
+  if (isResult(entered)) return Promise.resolve(refused(step, entered, startedAt));
+  const answering = inner(entered, step.parent);
+  const { leave } = step.stage;
+  if (leave === undefined) return answering;
+  return answering.then((inside) => {
+    try {
+      const left = leave(entered, inside);
+      return left instanceof Promise
+        ? left.then(
+            (result) => changed(step, inside, result),
+            (thrown: unknown) => threw(step, thrown),
+          )
+        : changed(step, inside, left);
+    } catch (thrown) {
+      return threw(step, thrown);
+    }
+  });
+}
+
+/** The stage is to blame for a refusal only where it was ok inside. */
+function changed(step: Step, inside: ToolResult, result: ToolResult): ToolResult {
+  if (result === inside || result.ok) return result;
+  return inside.ok ? refused(step, result) : ended(step, result, nowOf(step));
+}
+
+const threw = (step: Step, thrown: unknown): ToolResult =>
+  refused(step, memberThrew(step.stage.name, step.call, thrown));
+
+function refused(step: Step, result: ToolResult, startedAt = nowOf(step)): ToolResult {
+  if (!result.ok) slotOf(step.call).state.blockedBy = step.stage.name;
+  return ended(step, result, startedAt);
+}
+
+function ended({ stage, call, parent }: Step, result: ToolResult, startedAt: number): ToolResult {
+  writeStageLine(stage.name, call, { status: result.status }, startedAt);
   return answer(parent, result);
 }
+
+const nowOf = ({ call }: Step): number => slotOf(call).state.clock.now();
 
 /** The line of a stage: `said` with the two times. */
 export function writeStageLine(

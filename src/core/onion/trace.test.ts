@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stateOf } from './own-call.ts';
 import type { EarlierDecision } from '../contract/approval.ts';
 import { makeCall } from '../../../conformance/test-kit.ts';
-import { approvalWaitOf, traceWith } from './trace.ts';
+import { approvalWaitOf, traceWith } from './account.ts';
 
 const PARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 

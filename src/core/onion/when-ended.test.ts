@@ -4,7 +4,7 @@ import { echoExecutor, makeCall } from '../../../conformance/index.ts';
 import { composeToolCallers } from './compose.ts';
 import { defineLayer, type ToolLayer } from '../contract/layer.ts';
 import type { ToolResult } from '../contract/result.ts';
-import { whenEnded } from './when-ended.ts';
+import { whenEnded } from './account.ts';
 
 function listener(): { readonly layer: ToolLayer; readonly heard: ToolResult[] } {
   const heard: ToolResult[] = [];

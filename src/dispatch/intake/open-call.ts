@@ -4,7 +4,7 @@
  */
 
 import { type Conditions, createPass } from '../../core/onion/pass.ts';
-import { termsFor } from '../../core/onion/nested-conditions.ts';
+import { termsFor } from '../../core/onion/nested-stack.ts';
 import type { CallServices } from '../../core/contract/services.ts';
 import { createLazyCall } from '../../core/onion/own-call.ts';
 import type { ApprovalPrompt, EarlierDecision } from '../../core/contract/approval.ts';

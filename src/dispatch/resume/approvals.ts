@@ -16,7 +16,7 @@ import {
 } from '../../core/contract/errors.ts';
 import { cancelled } from '../../core/onion/frame.ts';
 import { snapshotObject } from '../../core/json/json.ts';
-import { termsFor } from '../../core/onion/nested-conditions.ts';
+import { termsFor } from '../../core/onion/nested-stack.ts';
 import type { Stage } from '../../core/onion/stage.ts';
 import { type ToolResult } from '../../core/contract/result.ts';
 import { waitWithin } from '../../core/time/abort.ts';
@@ -77,85 +77,23 @@ export interface Approvals {
   ): Promise<ToolResult>;
 }
 
-export function createApprovals({
-  approvals: store,
-  shown,
-  clock,
-  logger,
-}: ApprovalParts): Approvals {
-  /**
-   * Whether the tool ran is on record already; a note that is missing makes a later question end as
-   * unknown.
-   */
-  const noteEnding = async (
-    approval: Approval,
-    { status, executed }: ToolResult,
-    signal?: AbortSignal,
-  ) => {
-    try {
-      await waitWithin(signal, () =>
-        store.replace(endedWith(approval, { status, executed }, clock.now())),
-      );
-    } catch (thrown) {
-      logger.warn(
-        { approvalId: approval.id, error: describeThrown(thrown) },
-        'how an approved call ended could not be noted',
-      );
-    }
-  };
-
-  const keep = async (
-    approval: Approval,
-    call: ToolCall,
-    result: ToolResult,
-  ): Promise<ToolResult> => {
-    try {
-      await waitWithin(call.signal, () => store.add(approval));
-      return result;
-    } catch (thrown) {
-      if (call.signal.aborted) return cancelled(call);
-      if (isAlliumError(thrown, 'ERR_STORE_FULL')) return tooManyWait(call, thrown.details);
-      return fail(call, 'exception', thrown, NOT_KEPT);
-    }
-  };
-
-  const note = async (id: string, receiptUri: string, result: ToolResult): Promise<ToolResult> => {
-    const change: ApprovalChange = (approval, state) => {
-      // Who took the call up holds this revision.
-      if (state !== 'pending' && state !== 'answered') throw alreadyResolved(id);
-      return Object.freeze({ ...approval, receiptUri, revision: approval.revision + 1 });
-    };
-    try {
-      await changeApproval(store, id, clock, change);
-    } catch (thrown) {
-      logger.debug(
-        { approvalId: id, error: describeThrown(thrown) },
-        'where a call that waits is recorded could not be noted',
-      );
-    }
-    return result;
-  };
-
+export function createApprovals(parts: ApprovalParts): Approvals {
+  const { approvals: store, shown, clock } = parts;
   return {
     stage: {
       name: 'approvals',
       leave(call, result) {
         const approval = approvalOf(call, result, clock);
-        return approval === null ? result : keep(approval, call, result);
+        return approval === null ? result : keep(store, approval, call, result);
       },
     },
     noteReceipt(result) {
       const { interruption, audit } = result;
       const receiptUri = audit?.receiptUri;
+      if (interruption === undefined || receiptUri === undefined) return result;
       const { question, nesting } = linkOf(result).state;
-      if (
-        interruption === undefined ||
-        receiptUri === undefined ||
-        question === null ||
-        nesting > 0
-      )
-        return result;
-      return note(interruption.id, receiptUri, result);
+      if (question === null || nesting > 0) return result;
+      return noteReceipt(parts, interruption.id, receiptUri, result);
     },
     async resume(id, decision, reenter, signal) {
       const reply = decision === undefined ? null : readReply(decision, clock.now());
@@ -166,12 +104,72 @@ export function createApprovals({
       const { before, after } = taken;
       if (after.ended !== null) return reenter(lostCall(before));
       const result = await reenter(reentryOf(before, reply ?? before.reply, clock.now())).catch(
-        asRaised((raised) => noteEnding(after, raised, signal)),
+        asRaised((raised) => noteEnding(parts, after, raised, signal)),
       );
-      await noteEnding(after, result, signal);
+      await noteEnding(parts, after, result, signal);
       return result;
     },
   };
+}
+
+async function keep(
+  store: ApprovalStore,
+  approval: Approval,
+  call: ToolCall,
+  result: ToolResult,
+): Promise<ToolResult> {
+  try {
+    await waitWithin(call.signal, () => store.add(approval));
+    return result;
+  } catch (thrown) {
+    if (call.signal.aborted) return cancelled(call);
+    if (isAlliumError(thrown, 'ERR_STORE_FULL')) return tooManyWait(call, thrown.details);
+    return fail(call, 'exception', thrown, NOT_KEPT);
+  }
+}
+
+async function noteReceipt(
+  { approvals, clock, logger }: ApprovalParts,
+  id: string,
+  receiptUri: string,
+  result: ToolResult,
+): Promise<ToolResult> {
+  const change: ApprovalChange = (approval, state) => {
+    // Who took the call up holds this revision.
+    if (state !== 'pending' && state !== 'answered') throw alreadyResolved(id);
+    return Object.freeze({ ...approval, receiptUri, revision: approval.revision + 1 });
+  };
+  try {
+    await changeApproval(approvals, id, clock, change);
+  } catch (thrown) {
+    logger.debug(
+      { approvalId: id, error: describeThrown(thrown) },
+      'where a call that waits is recorded could not be noted',
+    );
+  }
+  return result;
+}
+
+/**
+ * Whether the tool ran is on record already; a note that is missing makes a later question end as
+ * unknown.
+ */
+async function noteEnding(
+  { approvals, clock, logger }: ApprovalParts,
+  approval: Approval,
+  { status, executed }: ToolResult,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await waitWithin(signal, () =>
+      approvals.replace(endedWith(approval, { status, executed }, clock.now())),
+    );
+  } catch (thrown) {
+    logger.warn(
+      { approvalId: approval.id, error: describeThrown(thrown) },
+      'how an approved call ended could not be noted',
+    );
+  }
 }
 
 const tooManyWait = (call: ToolCall, { retryAfterMs }: ErrorDetails): ToolResult =>
@@ -196,8 +194,21 @@ function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval 
   const { id, kind, fingerprint, shown, options, expiresAt = null } = interruption;
   const { toolName, callId, turn } = call;
   return Object.freeze({
-    ...{ id, kind, toolName, callId, fingerprint, shown, options, expiresAt, trace, ...question },
-    ...{ revision: 0, arguments: recordOf(call).opened, reply: null, taken: null, ended: null },
+    id,
+    kind,
+    toolName,
+    callId,
+    fingerprint,
+    shown,
+    options,
+    expiresAt,
+    trace,
+    ...question,
+    revision: 0,
+    arguments: recordOf(call).opened,
+    reply: null,
+    taken: null,
+    ended: null,
     turn: snapshotObject(turn) as unknown as Turn, // A copy of a turn is one.
     requestedAt: isoTime(clock.now()),
     earlier: recordOf(call).decisions,

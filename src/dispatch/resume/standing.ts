@@ -8,7 +8,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { CreateId } from '../../core/contract/ids.ts';
 import { canonicalJson } from '../../core/json/canonical.ts';
 import { snapshot } from '../../core/json/json.ts';
-import { scrubFor } from '../../core/onion/scrub-for.ts';
+import { scrubFor } from '../../core/onion/scrub.ts';
 import type { GrantStore } from '../../approvals/grants/grant.ts';
 
 /** An answer for always holds a month: somebody has to think again. */

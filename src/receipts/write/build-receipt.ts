@@ -1,8 +1,7 @@
 /** What is written down about a call: hashes and names, never an argument or a result. */
 
-import { clockOf } from '../../core/onion/own-call.ts';
+import { clockOf, definitionOf } from '../../core/onion/own-call.ts';
 import type { ToolCall } from '../../core/contract/call.ts';
-import { definitionOf } from '../../core/onion/host-parts.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { canonicalHasher, type HashKey } from '../../core/json/hash-canonical.ts';
 import type { JsonValue } from '../../core/json/json-value.ts';

@@ -15,7 +15,7 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api';
 import type { ToolCall } from '../../core/contract/call.ts';
-import { traceWith } from '../../core/onion/trace.ts';
+import { traceWith } from '../../core/onion/account.ts';
 import {
   closingAttributes,
   ERROR_TYPE,
