@@ -38,7 +38,7 @@ export type { BatchOptions } from './dispatch/run/batch.ts';
 export type { CallOptions } from './dispatch/intake/open-call.ts';
 export { EVENT_SCHEMA } from './dispatch/events/event-schema.ts';
 export type { EventListener, EventName } from './dispatch/events/events.ts';
-export type { Secret } from './dispatch/intake/hidden-arguments.ts';
+export type { Secret } from './dispatch/intake/arguments.ts';
 export type { DispatchLimits } from './dispatch/intake/limits.ts';
 export { fileOutputs, type OutputFiles } from './dispatch/run/output-files.ts';
 export { localExecutor } from './executors/local.ts';
@@ -105,7 +105,7 @@ export { AlliumError, ERROR_CODES, type ErrorCode, isAlliumError } from './core/
 
 // Time, JSON, and what leaves the process
 export { type Clock, systemClock } from './core/time/clock.ts';
-export type { CreateId } from './core/contract/ids.ts';
+export type { CreateId } from './core/contract/call.ts';
 export type { JsonObject, JsonValue } from './core/json/json-value.ts';
 export { canonicalJson } from './core/json/canonical.ts';
 export { hashCanonical, type HashKey } from './core/json/hash-canonical.ts';

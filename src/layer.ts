@@ -120,7 +120,7 @@ export {
 
 // Its options, and the tools it is meant for
 export { checkOptions, type Expectation, expected } from './core/contract/options.ts';
-export { matchesTool } from './core/contract/match-tool.ts';
+export { matchesTool } from './core/contract/layer.ts';
 export { filePins } from './pins/file-pins.ts';
 export {
   changesFromPin,
@@ -135,8 +135,8 @@ export { ownDefinition } from './tools/own-definition.ts';
 
 // Time, and taking a call back
 export { type Clock, isoTime } from './core/time/clock.ts';
-export type { CreateId } from './core/contract/ids.ts';
-export { pause } from './core/time/pause.ts';
+export type { CreateId } from './core/contract/call.ts';
+export { pause } from './core/time/run-within.ts';
 export {
   type Bounds,
   type Ending,

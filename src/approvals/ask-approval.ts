@@ -5,7 +5,7 @@
 
 import type { Refusal } from '../core/onion/pass.ts';
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
-import { clockOf, stateOf, promptsOf, servicesOf } from '../core/onion/own-call.ts';
+import { clockOf, stateOf, promptsOf, servicesOf, offTheClock } from '../core/onion/own-call.ts';
 import {
   alwaysCovers,
   APPROVAL_ANSWERS,
@@ -18,7 +18,6 @@ import type { ToolCall } from '../core/contract/call.ts';
 import { isoTime } from '../core/time/clock.ts';
 import type { Interruption } from '../core/contract/result.ts';
 import { objectionToAsking } from '../core/onion/conditions.ts';
-import { offTheClock } from '../core/onion/off-the-clock.ts';
 import { askPeople, type PersonsAnswer } from './ask-people.ts';
 import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
 import { openUntil } from './refusals.ts';

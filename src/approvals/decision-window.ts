@@ -3,9 +3,8 @@
  * caller leaves.
  */
 
-import { servicesOf, clockOf } from '../core/onion/own-call.ts';
+import { servicesOf, clockOf, offTheClock } from '../core/onion/own-call.ts';
 import type { ToolCall } from '../core/contract/call.ts';
-import { offTheClock } from '../core/onion/off-the-clock.ts';
 import { runWithin } from '../core/time/run-within.ts';
 
 /** How the wait for a decision ended; `cancelled` where the caller took the call back. */

@@ -5,7 +5,7 @@
 import type { ToolAnnotations } from '../core/contract/annotations.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { AlliumError } from '../core/contract/errors.ts';
-import { matchesTool } from '../core/contract/match-tool.ts';
+import { matchesTool } from '../core/contract/layer.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { plainLine } from './plain-text.ts';

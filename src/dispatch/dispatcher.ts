@@ -6,10 +6,9 @@ import { annotate, fail } from '../core/onion/results.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { abortOf, stateOf } from '../core/onion/own-call.ts';
 import type { ApprovalPrompt } from '../core/contract/approval.ts';
-import { type ToolCall, type Turn } from '../core/contract/call.ts';
+import type { ToolCall, Turn, CreateId } from '../core/contract/call.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { AlliumError } from '../core/contract/errors.ts';
-import type { CreateId } from '../core/contract/ids.ts';
 import type { Next, ToolLayer } from '../core/contract/layer.ts';
 import { observedBottom } from '../core/onion/observed.ts';
 import type { ToolResult } from '../core/contract/result.ts';
@@ -18,7 +17,7 @@ import { abortWith } from '../core/time/abort.ts';
 import type { Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { withStripped } from './intake/admission.ts';
 import { requestCleaner, scrubbingLogger } from './intake/clean-request.ts';
-import type { HiddenSources } from './intake/hidden-arguments.ts';
+import type { HiddenSources } from './intake/arguments.ts';
 import type { ResolvedLimits, Seat } from './intake/limits.ts';
 import {
   type CallOptions,
@@ -28,8 +27,7 @@ import {
   type Opening,
   OWN_ABORT,
 } from './intake/open-call.ts';
-import type { ShownTools } from './intake/shown-tools.ts';
-import type { TurnMemory } from './intake/turns.ts';
+import type { ShownTools, TurnMemory } from './intake/shown-tools.ts';
 import { recordOf } from './record.ts';
 import { type ApprovalParts, type Approvals, createApprovals } from './resume/approvals.ts';
 import { backgroundStarter } from './run/background.ts';

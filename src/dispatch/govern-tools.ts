@@ -1,12 +1,11 @@
 /** `governTools`: tools, layers and an executor become one dispatcher. */
 
 import type { ApprovalAnswer, ApprovalPrompt } from '../core/contract/approval.ts';
-import type { Turn } from '../core/contract/call.ts';
+import { type Turn, type CreateId, randomId } from '../core/contract/call.ts';
 import { type Clock, systemClock } from '../core/time/clock.ts';
 import { composeToolCallers } from '../core/onion/compose.ts';
 import { AlliumError, oneLine } from '../core/contract/errors.ts';
 import { explainStack } from '../core/onion/explain.ts';
-import { type CreateId, randomId } from '../core/contract/ids.ts';
 import type { ToolCaller, ToolLayer, ToolSpec } from '../core/contract/layer.ts';
 import { isObject } from '../core/json/json.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
@@ -26,14 +25,13 @@ import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { type BatchOptions, runBatch } from './run/batch.ts';
 import { createDispatcher, type Dispatcher, type DispatcherParts } from './dispatcher.ts';
 import { createEventHub, type EventHub } from './events/events.ts';
-import { demandSources, type Secret } from './intake/hidden-arguments.ts';
+import { demandSources, type Secret } from './intake/arguments.ts';
 import { type DispatchLimits, resolveLimits } from './intake/limits.ts';
 import { defaultLogger } from './logger.ts';
 import type { CallOptions } from './intake/open-call.ts';
 import { fileOutputs, type OutputFiles } from './run/output-files.ts';
-import { showTools } from './intake/shown-tools.ts';
+import { showTools, createTurnMemory } from './intake/shown-tools.ts';
 import { standingFrom } from './resume/standing.ts';
-import { createTurnMemory } from './intake/turns.ts';
 
 export interface GovernOptions {
   readonly tools: Registry | Iterable<Tool>;

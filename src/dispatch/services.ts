@@ -1,4 +1,6 @@
-/** What the dispatcher does for layers and gates that decide about a call, and for tools that run. */
+/**
+ * What the dispatcher does for layers and gates that decide about a call, and for tools that run.
+ */
 
 import type { CallServices, CallTool } from '../core/contract/services.ts';
 import { withCall } from '../core/onion/own-call.ts';
@@ -14,10 +16,9 @@ import { bindContext } from './run/under-way.ts';
 import type { Entries } from './stack.ts';
 import { scrubbingLogger } from './intake/clean-request.ts';
 import { invalidArgsText } from './intake/admission.ts';
-import { type HiddenSources, stripHidden } from './intake/hidden-arguments.ts';
+import { type HiddenSources, stripHidden, readArguments } from './intake/arguments.ts';
 import type { ResolvedLimits } from './intake/limits.ts';
 import { comeBack, recordOf } from './record.ts';
-import { readArguments } from './intake/request.ts';
 
 export interface ServiceParts {
   readonly toolOf: Entries['toolOf'];

@@ -1,4 +1,7 @@
-/** The stacks that calls go through: the host's layers with the dispatcher's own stages between them. */
+/**
+ * The stacks that calls go through: the host's layers with the dispatcher's own stages between
+ * them.
+ */
 
 import { type RunStack, runnerOf } from '../core/onion/compose.ts';
 import { observedLayer, observedStage } from '../core/onion/observed.ts';
@@ -9,8 +12,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { EventHub } from './events/events.ts';
 import { admissionStage, entryStage, limitStage } from './intake/admission.ts';
 import { createCallCounter, createGate, type ResolvedLimits } from './intake/limits.ts';
-import type { ShownTools } from './intake/shown-tools.ts';
-import type { TurnMemory } from './intake/turns.ts';
+import type { ShownTools, TurnMemory } from './intake/shown-tools.ts';
 import { recordOf } from './record.ts';
 import {
   type FindTool,

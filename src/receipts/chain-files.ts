@@ -8,6 +8,8 @@ import {
   ftruncateSync,
   write,
   writeSync,
+  fsyncSync,
+  openSync,
 } from 'node:fs';
 import { openRegular, type OpenHow } from '../system/open-regular.ts';
 
@@ -69,3 +71,16 @@ export const systemFiles: ChainFiles = Object.freeze({
     }
   },
 });
+
+/**
+ * Puts the names in a folder on disk. Where folders cannot be opened, the system does it by itself.
+ */
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

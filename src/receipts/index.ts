@@ -20,4 +20,4 @@ export type { TornTail } from './read/verify-chain.ts';
 export type { Witness } from './read/verify-index.ts';
 export type { VerifyOptions, VerifyProgress, VerifyReport } from './read/verify-receipts.ts';
 export { verifyReceipts } from './read/verify-receipts.ts';
-export type { ReceiptFields } from './write/written-receipt.ts';
+export type { ReceiptFields } from './write/create-receipt.ts';

@@ -18,7 +18,7 @@ import type { HashKey } from '../core/json/hash-canonical.ts';
 import { stateFolder } from '../system/state-folder.ts';
 import { makeFolder, openRegular } from '../system/open-regular.ts';
 import { createSigner, type Signer } from './checkpoint.ts';
-import { syncFolder } from './write/sync-folder.ts';
+import { syncFolder } from './chain-files.ts';
 
 const SIGNING = 'receipts-ed25519.pem';
 const PUBLIC = 'receipts-ed25519.pub.pem';

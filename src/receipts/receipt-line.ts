@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto';
 
-export { asciiJson } from '../core/json/ascii-json.ts';
+export { asciiJson } from '../core/json/json-bytes.ts';
 
 /** What the first line of a chain names as the one before it. */
 export const GENESIS = `sha256:${'0'.repeat(64)}`;

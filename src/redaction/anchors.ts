@@ -81,46 +81,15 @@ export function anchorFinder(
   const couples = new Uint8Array(1 << 14);
   for (const mark of marked)
     if (mark.length === 2) couples[keyIn(mark, 0) & (couples.length - 1)] = 1;
-  const words = anchors.map(({ word, anyCase, begins = false }): Word => {
-    const codesOf = (text: string) => Uint16Array.from(text, (char) => char.charCodeAt(0));
-    const [small, capital] = anyCase ? [word.toLowerCase(), word.toUpperCase()] : [word, word];
-    return { text: word, small: codesOf(small), capital: codesOf(capital), begins };
-  });
-  const table = stopsAt(marked);
-  const { starts, rows } = laidOut(words, table);
-
-  /**
-   * Tells of the words that are seen by this pair; answers up to where nothing more needs to be
-   * told.
-   */
-  const tell = (
-    codes: Uint16Array,
-    at: number,
-    end: number,
-    key: number,
-    stops: number,
-    hit: Hit,
-  ): number => {
-    let past = -1;
-    for (let row = starts[bucketOf(key)] ?? 0; rows[row + 1] !== END; row += 2) {
-      const seen = rows[row] ?? 0;
-      const other = rows[row + 1] ?? 0;
-      const start = at - (seen >> 16);
-      if (start < 0) continue;
-      const code = codes[at + (other >> 16)];
-      if (code !== (other & 0xff) && code !== ((other >> 8) & 0xff)) continue;
-      const index = seen & 0xffff;
-      if (isAt(codes, start, end, words[index]))
-        past = Math.max(past, hit(index, start, past < 0 ? stops : 0));
-    }
-    return past;
-  };
+  const words = anchors.map(wordOfAnchor);
+  const stopTable = stopsAt(marked);
+  const table: Table = { words, ...laidOut(words, stopTable) };
   return {
     find(text, codes, pairs, hit) {
       const half = (text.length + 1) >> 1;
       let places: number[] | null = null;
       let stops = 0;
-      for (let at = seek(table, pairs, 0, half); at < half; ) {
+      for (let at = seek(stopTable, pairs, 0, half); at < half; ) {
         const before = at === 0 ? TAB : (codes[at * 2 - 1] ?? 0);
         const first = codes[at * 2] ?? 0;
         const second = codes[at * 2 + 1] ?? 0;
@@ -129,13 +98,51 @@ export function anchorFinder(
           (places ??= []).push(at * 2);
         if (signs[second] === 1) (places ??= []).push(at * 2 + 1);
         stops += 1;
-        const past = tell(codes, at * 2, text.length, keyOf(before, first, second), stops, hit);
+        const key = keyOf(before, first, second);
+        const past = tell(table, codes, at * 2, text.length, key, stops, hit);
         if (past >= 0) stops = 0;
-        at = seek(table, pairs, Math.max(at + 1, past >> 1), half);
+        at = seek(stopTable, pairs, Math.max(at + 1, past >> 1), half);
       }
       return places ?? NOWHERE;
     },
   };
+}
+
+function wordOfAnchor({ word, anyCase, begins = false }: Anchor): Word {
+  const codesOf = (text: string) => Uint16Array.from(text, (char) => char.charCodeAt(0));
+  const [small, capital] = anyCase ? [word.toLowerCase(), word.toUpperCase()] : [word, word];
+  return { text: word, small: codesOf(small), capital: codesOf(capital), begins };
+}
+
+interface Table extends Rows {
+  readonly words: readonly Word[];
+}
+
+/**
+ * Tells of the words that are seen by this pair; answers up to where nothing more needs to be told.
+ */
+function tell(
+  { words, starts, rows }: Table,
+  codes: Uint16Array,
+  at: number,
+  end: number,
+  key: number,
+  stops: number,
+  hit: Hit,
+): number {
+  let past = -1;
+  for (let row = starts[bucketOf(key)] ?? 0; rows[row + 1] !== END; row += 2) {
+    const seen = rows[row] ?? 0;
+    const other = rows[row + 1] ?? 0;
+    const start = at - (seen >> 16);
+    if (start < 0) continue;
+    const code = codes[at + (other >> 16)];
+    if (code !== (other & 0xff) && code !== ((other >> 8) & 0xff)) continue;
+    const index = seen & 0xffff;
+    if (isAt(codes, start, end, words[index]))
+      past = Math.max(past, hit(index, start, past < 0 ? stops : 0));
+  }
+  return past;
 }
 
 const NOWHERE: readonly number[] = Object.freeze([]);

@@ -3,7 +3,7 @@
  * however many words lead there.
  */
 
-import type { Effort } from './effort.ts';
+import type { Effort } from './detector.ts';
 
 /** One bit for each kind of character; an alphabet is several of them. */
 const DIGIT = 1;

@@ -6,7 +6,7 @@ import { withCall } from '../core/onion/own-call.ts';
 import type { ToolCall, ToolProgress } from '../core/contract/call.ts';
 import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
 import { type Literals, removedBetween } from './literals.ts';
-import type { Path } from './paths.ts';
+import type { Path } from './walk.ts';
 import { pathsFor, type Rules, textCleaner } from './rules.ts';
 import { sweep } from './sweep.ts';
 import { wait, type Work } from './turns.ts';

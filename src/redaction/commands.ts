@@ -2,7 +2,7 @@
 
 import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
-import { A_LOOK, spend } from './effort.ts';
+import { A_LOOK, spend } from './detector.ts';
 import { isPlaceholder } from './names.ts';
 
 /**

@@ -4,8 +4,7 @@
  */
 
 import { BASE64_RUN, looksGenerated, OPAQUE_RUN, type Reading } from './characters.ts';
-import type { Emit } from './detector.ts';
-import { A_JUDGEMENT, A_LOOK, A_WORD, spend } from './effort.ts';
+import { type Emit, A_JUDGEMENT, A_LOOK, A_WORD, spend } from './detector.ts';
 import { isPlaceholder, isRandomLooking, isWord } from './names.ts';
 
 /** How far commands and headers were read. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinedFindings } from './detector.ts';
-import { A_FINDING, A_WORD, passOver, spend, startEffort } from './effort.ts';
+import { joinedFindings, A_FINDING, A_WORD, passOver, spend, startEffort } from './detector.ts';
 
 /** How many words of a text can be looked at, one at every `distance` characters. */
 function looked(distance: number, words: number): number {

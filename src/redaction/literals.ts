@@ -2,8 +2,14 @@
 
 import type { JsonValue } from '../core/json/json-value.ts';
 import { codesOf } from './characters.ts';
-import { type Detector, type Finding, joinedFindings } from './detector.ts';
-import { A_GLANCE, A_JUDGEMENT, spend } from './effort.ts';
+import {
+  type Detector,
+  type Finding,
+  joinedFindings,
+  A_GLANCE,
+  A_JUDGEMENT,
+  spend,
+} from './detector.ts';
 
 type Entry = Omit<Finding, 'value'>;
 

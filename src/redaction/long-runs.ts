@@ -3,8 +3,7 @@
  */
 
 import { codesOf, judge, type Looks, looksGenerated } from './characters.ts';
-import { type Emit, joinedFindings } from './detector.ts';
-import { A_JUDGEMENT, type Effort, spend } from './effort.ts';
+import { type Emit, joinedFindings, A_JUDGEMENT, type Effort, spend } from './detector.ts';
 import { ISSUERS, RUNS } from './families/runs.ts';
 
 const NO_RUNS: readonly EncodedRun[] = Object.freeze([]);

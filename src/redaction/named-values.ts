@@ -4,8 +4,7 @@
  */
 
 import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
-import type { Emit } from './detector.ts';
-import { A_JUDGEMENT, A_LOOK, A_WORD, spend } from './effort.ts';
+import { type Emit, A_JUDGEMENT, A_LOOK, A_WORD, spend } from './detector.ts';
 import {
   type Family,
   familyOf,

@@ -2,8 +2,7 @@
 
 import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
-import type { Emit } from './detector.ts';
-import { A_LOOK, A_WORD, spend } from './effort.ts';
+import { type Emit, A_LOOK, A_WORD, spend } from './detector.ts';
 
 const HEADER =
   /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;

@@ -8,7 +8,7 @@ import { DEEP_LABEL } from './deep-secrets.ts';
 import type { Detector, Group } from './detector.ts';
 import { literalDetector, type Literals } from './literals.ts';
 import { createMarkers, type Markers, type Strategy } from './markers.ts';
-import { type Path, parsePath } from './paths.ts';
+import { type Path, parsePath } from './walk.ts';
 import { labelOf, PATTERN_LABEL, patternDetector, type RedactionPattern } from './patterns.ts';
 import { cardDetector, emailDetector, phoneDetector } from './personal.ts';
 import { scanText } from './scan.ts';

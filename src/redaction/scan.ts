@@ -1,8 +1,14 @@
 /** Looks for everything to hide in a text: as it stands, unfolded, and decoded. */
 
 import { layOut } from './characters.ts';
-import type { Detector, Emit, Sight, Span } from './detector.ts';
-import { type Effort, startEffort } from './effort.ts';
+import {
+  type Detector,
+  type Emit,
+  type Sight,
+  type Span,
+  type Effort,
+  startEffort,
+} from './detector.ts';
 import { readRuns } from './long-runs.ts';
 import { isFolded, unfold } from './views.ts';
 

@@ -15,8 +15,17 @@ import {
 } from './characters.ts';
 import { COMMAND_LEADS } from './commands.ts';
 import { type CredentialProgress, CREDENTIALS } from './credentials.ts';
-import type { Detector, Emit, Sight } from './detector.ts';
-import { A_FINDING, A_GLANCE, A_STOP, type Effort, passOver, spend } from './effort.ts';
+import {
+  type Detector,
+  type Emit,
+  type Sight,
+  A_FINDING,
+  A_GLANCE,
+  A_STOP,
+  type Effort,
+  passOver,
+  spend,
+} from './detector.ts';
 import type { TokenFamily } from './families/family.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';

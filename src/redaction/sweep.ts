@@ -2,15 +2,13 @@
 
 import type { JsonValue } from '../core/json/json-value.ts';
 import { deepSpans } from './deep-secrets.ts';
-import type { Detector, Finding, Span } from './detector.ts';
-import { startEffort } from './effort.ts';
+import { type Detector, type Finding, type Span, startEffort } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
-import { type Path, startOf } from './paths.ts';
+import { type Path, startOf, rebuildTree, surveyTree } from './walk.ts';
 import type { Rules } from './rules.ts';
 import { scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
 import { nextTurn, wait, type Work } from './turns.ts';
-import { rebuildTree, surveyTree } from './walk.ts';
 
 /** One place of a call or a result at which something could be read. */
 export interface Surface {

@@ -1,8 +1,7 @@
 /** Reads tokens from the place at which their prefix stands. */
 
 import { isAlnum, isIn, looksGenerated, OPAQUE_RUN, type Reading, slotOf } from './characters.ts';
-import type { Emit } from './detector.ts';
-import { A_WORD, spend } from './effort.ts';
+import { type Emit, A_WORD, spend } from './detector.ts';
 import type { TokenFamily } from './families/family.ts';
 
 const DOT = 46;

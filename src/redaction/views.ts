@@ -1,6 +1,7 @@
 /** Takes the disguises off a text, and remembers where each character came from. */
 
 import { codesOf } from './characters.ts';
+import type { SignPlaces } from './detector.ts';
 import { begin, endOf, startOf, type Stretches, stretchesFor } from './stretches.ts';
 import { C1_STRINGS, ESC, NAMED, parametersEnd, sequenceEnd, stringEnd } from './escapes.ts';
 
@@ -20,12 +21,6 @@ const UNUSUAL =
   /[\u0080-\u009f\u00a0\u00ad\u0300-\u036f\u0483-\u0489\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\uffff]/;
 /** What begins an escape, or moves the cursor. */
 const ODD = /[\\%&\0-\u0008\u000b\u000c\u000e-\u001f\u007f]|=\r?\n/;
-
-/**
- * The places of all signs in a text that `ODD` looks for, in order; `null` where not all of them
- * are known.
- */
-export type SignPlaces = readonly number[] | null;
 
 /** Whether a text may hold disguises. */
 export const isFolded = (text: string, signs: SignPlaces): boolean =>

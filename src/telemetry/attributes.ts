@@ -7,8 +7,14 @@
 import type { ToolCall } from '../core/contract/call.ts';
 import { accountOf } from '../core/onion/account.ts';
 import { hashOf } from '../core/onion/conditions.ts';
-import { type EndedCall, errorTypeOf } from './ended-call.ts';
-import { clip, MAX_CHILDREN, MAX_NAME, MAX_TEXT } from './text.ts';
+import {
+  clip,
+  type EndedCall,
+  errorTypeOf,
+  MAX_CHILDREN,
+  MAX_NAME,
+  MAX_TEXT,
+} from './ended-call.ts';
 
 /** What a span says about a call; flat, as exporters want it. */
 export type SpanAttributes = Record<string, string | number | boolean>;

@@ -7,7 +7,7 @@ export type { SpanAttributes } from './attributes.ts';
 export type { SinkCounts, TelemetryProblem } from './problem.ts';
 export type { Reporter, ReporterSettings } from './reporter.ts';
 export { createReporter } from './reporter.ts';
-export type { TelemetrySink, TelemetrySinkName } from './senders.ts';
+export type { TelemetrySink, TelemetrySinkName } from './reporter.ts';
 export type {
   ApprovalWaitRecord,
   ChildSpanRecord,

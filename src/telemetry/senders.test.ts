@@ -9,7 +9,7 @@ import { systemClock } from '../index.ts';
 import { accept, closeOutlet, createOutlet } from './outlet.ts';
 import type { TelemetryProblem } from './problem.ts';
 import { recordOf } from '../../middleware/telemetry/run.fixture.ts';
-import { stderrSender } from './senders.ts';
+import { stderrSender } from './reporter.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -7,6 +7,8 @@ import type { JsonValue } from '../core/json/json-value.ts';
 import { closingAttributes, openingAttributes, type SpanAttributes } from './attributes.ts';
 import { contentOf } from './content.ts';
 import {
+  clip,
+  MAX_NAME,
   type EndedCall,
   errorTypeOf,
   isScopeViolation,
@@ -14,7 +16,6 @@ import {
   type LayerWork,
 } from './ended-call.ts';
 import { type HumanWait, waitAttributes } from './ended-call.ts';
-import { clip, MAX_NAME } from './text.ts';
 
 /**
  * One call. Frozen, because several sinks may get the same one. New fields may come: ignore what

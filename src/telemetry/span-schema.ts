@@ -1,8 +1,8 @@
 /** The JSON Schema of the span record, for whoever gets it without this package. */
 
+import { MAX_CHILDREN, MAX_CONTENT, MAX_NAME } from './ended-call.ts';
 import type { JsonSchema } from '../core/contract/call.ts';
 import { APPROVAL_ANSWERS } from '../core/contract/approval.ts';
-import { MAX_CHILDREN, MAX_CONTENT, MAX_NAME } from './text.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesTool } from '../../../src/core/contract/match-tool.ts';
+import { matchesTool } from '../../../src/core/contract/layer.ts';
 import { createExpressions } from '../../../src/permissions/rules/compile-expression.ts';
 import { scopeOf } from '../../../src/permissions/rules/expression-values.ts';
 import { fuzzRules, type RulesSubject } from './fuzz-rules.ts';

@@ -28,7 +28,7 @@ export const RULES: readonly Rule[] = [
     what: 'files that one other file imports, %',
     of: ({ tree }) => percent(tree.singleImporters.length / tree.files),
     goal: 24,
-    now: 29.5,
+    now: 28.9,
   },
   { what: 'lines over 100 columns', of: ({ tree }) => tree.longLines.length, goal: 0 },
   {
@@ -42,7 +42,7 @@ export const RULES: readonly Rule[] = [
     what: 'functions over 60 lines',
     of: ({ tree }) => tree.functions.filter(({ size }) => size > MAX_FUNCTION).length,
     goal: 0,
-    now: 8,
+    now: 3,
   },
   {
     what: 'folders of layers, median of lines',
@@ -60,7 +60,7 @@ export const RULES: readonly Rule[] = [
     what: 'files that a captain call enters',
     of: ({ call }) => call.files.length,
     goal: 90,
-    now: 129,
+    now: 117,
   },
   {
     what: 'functions that a captain call enters',

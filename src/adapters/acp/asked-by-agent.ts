@@ -5,9 +5,8 @@ import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { createCall } from '../../core/onion/own-call.ts';
 import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../../core/contract/approval.ts';
 import { TOOL_KINDS, type ToolKind } from '../../core/contract/annotations.ts';
-import type { JsonSchema } from '../../core/contract/call.ts';
+import { type JsonSchema, type CreateId, randomId } from '../../core/contract/call.ts';
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
-import { type CreateId, randomId } from '../../core/contract/ids.ts';
 import { isObject } from '../../core/json/json.ts';
 import type { Interruption } from '../../core/contract/result.ts';
 import type {

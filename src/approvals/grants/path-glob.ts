@@ -1,6 +1,6 @@
 /** Paths that a grant may cover without naming each: part by part, and never up. */
 
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 
 const MAX_GLOB = 1024;
 const MAX_PATH = 4096;

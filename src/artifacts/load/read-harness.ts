@@ -3,7 +3,7 @@
  * nothing is done with it.
  */
 
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 import type { Member } from './frontmatter.ts';
 import { type FileScope, quoted, readKeys } from './scope.ts';
 

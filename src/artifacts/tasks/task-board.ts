@@ -5,7 +5,7 @@
 import type { JsonValue } from '../../core/json/json-value.ts';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
 import { describeThrown } from '../../core/contract/errors.ts';
-import { type CreateId, randomId } from '../../core/contract/ids.ts';
+import { type CreateId, randomId } from '../../core/contract/call.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { followAbort } from '../../core/time/abort.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncFolder } from '../../receipts/write/sync-folder.ts';
+import { syncFolder } from '../../receipts/chain-files.ts';
 import { refused } from './problem.ts';
 import type { ConfigLanguage } from './wrap-text.ts';
 

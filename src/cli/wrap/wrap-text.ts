@@ -3,7 +3,7 @@
  * out.
  */
 
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 import { applyEdits, type Document, type Edit, type Server } from './document.ts';
 import { unwrapEdits, wrapEdits } from './edit-server.ts';
 import { jsonDocument } from './json-document.ts';

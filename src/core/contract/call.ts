@@ -3,6 +3,7 @@
  * alone.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { ToolAnnotations } from './annotations.ts';
 import type { JsonObject } from '../json/json-value.ts';
 
@@ -52,3 +53,7 @@ export interface ToolCall {
 }
 
 export type CallFields = Omit<ToolCall, typeof SLOT>;
+
+export type CreateId = () => string;
+
+export const randomId: CreateId = () => randomUUID();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesTool } from './match-tool.ts';
+import { matchesTool } from './layer.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 /** The textbook way. Right, but it backtracks on names that somebody made up for it. */

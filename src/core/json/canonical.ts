@@ -5,8 +5,7 @@
  */
 
 import { keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
-import { type Label, wordsOf } from './json-bytes.ts';
-import { shapeCache } from './shape-cache.ts';
+import { type Label, wordsOf, shapeCache } from './json-bytes.ts';
 
 /**
  * Longer texts are written anew: arguments are asked for again and again, results are not, and

@@ -5,7 +5,7 @@ import { stamp, withAudit } from './make-result.ts';
 import { abortOf, createCall, ownCall } from './own-call.ts';
 import { closeAudit, openAudit } from './audit.ts';
 import { bottomLink } from './executor-guard.ts';
-import type { ToolCall } from '../contract/call.ts';
+import type { ToolCall, CreateId } from '../contract/call.ts';
 import type { Clock } from '../time/clock.ts';
 import { AlliumError } from '../contract/errors.ts';
 import {
@@ -17,7 +17,6 @@ import {
   type Scrub,
 } from '../contract/layer.ts';
 import { layerLink } from './frame.ts';
-import type { CreateId } from '../contract/ids.ts';
 import { isObject } from '../json/json.ts';
 import { termsFor, nestedStack } from './nested-stack.ts';
 import { checkOptions, expected } from '../contract/options.ts';

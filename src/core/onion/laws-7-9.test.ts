@@ -5,8 +5,7 @@ import { unhandledDuring } from '../../../conformance/benches/fuzz/watch-process
 import { echoExecutor, makeCall, settle } from '../../../conformance/test-kit.ts';
 import type { ToolCall } from '../contract/call.ts';
 import { composeToolCallers } from './compose.ts';
-import type { Next, ToolCaller, ToolLayer } from '../contract/layer.ts';
-import { matchesTool } from '../contract/match-tool.ts';
+import { type Next, type ToolCaller, type ToolLayer, matchesTool } from '../contract/layer.ts';
 import { checkOptions, expected } from '../contract/options.ts';
 import type { ToolResult } from '../contract/result.ts';
 import { whenAborted } from '../time/abort.ts';

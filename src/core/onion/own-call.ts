@@ -1,9 +1,14 @@
 /** Calls as the framework makes them: frozen, each with the slot that ties it to its pass. */
 
-import { type CallFields, SLOT, type ToolCall, type ToolProgress } from '../contract/call.ts';
+import {
+  type CallFields,
+  SLOT,
+  type ToolCall,
+  type ToolProgress,
+  type CreateId,
+} from '../contract/call.ts';
 import { type AbortSource, sourceOf } from '../time/abort.ts';
 import { type CallSlot, type Pass, type Conditions, type Frame, slotIn, slotOf } from './pass.ts';
-import type { CreateId } from '../contract/ids.ts';
 import { AlliumError } from '../contract/errors.ts';
 import { snapshotObject } from '../json/json.ts';
 import type { Clock } from '../time/clock.ts';
@@ -227,3 +232,24 @@ export function definitionOf(call: ToolCall): DefinedTool | null {
 }
 
 const NO_SCHEMA = Object.freeze({});
+
+/** Keeps the time that `wait` takes off every limit on the call. */
+export async function offTheClock<T>(call: ToolCall, wait: () => Promise<T>): Promise<T> {
+  const state = stateOf(call);
+  const startedAt = state.clock.monotonic();
+  state.askingSince = startedAt;
+  try {
+    return await wait();
+  } finally {
+    state.askingSince = null;
+    state.askedMs += state.clock.monotonic() - startedAt;
+  }
+}
+
+/** How long people have been asked about a call by now; nothing for what is no call. */
+export function askedMsOf(source: { readonly [SLOT]?: object }): number {
+  const state = slotIn(source)?.state;
+  if (state === undefined) return 0;
+  const { askedMs, askingSince, clock } = state;
+  return askingSince === null ? askedMs : askedMs + clock.monotonic() - askingSince;
+}

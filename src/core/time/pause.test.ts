@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { makeCall, testClock } from '../../../conformance/test-kit.ts';
 import type { Clock } from './clock.ts';
-import { pause } from './pause.ts';
+import { pause } from './run-within.ts';
 
 function start(ms: number, controller = new AbortController()) {
   const clock = testClock();

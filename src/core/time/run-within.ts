@@ -4,14 +4,13 @@
  */
 
 import { slotIn } from '../onion/pass.ts';
-import { abortOf, clockOf, isSignalAborted, withLazySignal } from '../onion/own-call.ts';
+import { abortOf, clockOf, isSignalAborted, withLazySignal, askedMsOf } from '../onion/own-call.ts';
 import type { SLOT, ToolCall } from '../contract/call.ts';
 import type { Clock } from './clock.ts';
 import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
 import type { Next } from '../contract/layer.ts';
 import type { ToolResult } from '../contract/result.ts';
 import { type AbortSource, createAbort, type OwnAbort } from './abort.ts';
-import { askedMsOf } from '../onion/off-the-clock.ts';
 
 export type Ran<T> = { readonly value: T } | { readonly thrown: unknown };
 /**
@@ -242,3 +241,23 @@ function ownAbort<T>(run: Run<T>): OwnAbort {
 
 const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown =>
   by === 'timeout' ? timedOut : abortOf(source).reason();
+
+/** What `setTimeout` can hold: a longer one would ring at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Waits for `ms` on the clock of the call and answers `true`, or `false` as soon as its caller has
+ * gone. Leaves neither timer nor listener behind. Waits at most 24 days.
+ */
+export function pause(call: ToolCall, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const takeBack = clockOf(call).after(Math.min(ms, MAX_TIMER_MS), () => {
+      letGo();
+      resolve(true);
+    });
+    const letGo = abortOf(call).follow(() => {
+      takeBack();
+      resolve(false);
+    });
+  });
+}

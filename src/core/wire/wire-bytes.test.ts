@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asciiJson } from '../json/ascii-json.ts';
-import { bytes, NOT_PLAIN } from '../json/json-bytes.ts';
+import { asciiJson, bytes, NOT_PLAIN } from '../json/json-bytes.ts';
 import { OPAQUE_MEMBERS, toWire } from './wire.ts';
 import { writeWire } from './wire-bytes.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';

@@ -3,8 +3,8 @@
  * than the text.
  */
 
-import { asciiJson } from '../json/ascii-json.ts';
 import {
+  asciiJson,
   bytes,
   FULL,
   type Label,
@@ -12,8 +12,8 @@ import {
   type Style,
   wordsOf,
   writeJson,
+  shapeCache,
 } from '../json/json-bytes.ts';
-import { shapeCache } from '../json/shape-cache.ts';
 import { OPAQUE_MEMBERS, type Reach, reachBelow, spellingsOf } from './wire-names.ts';
 
 /** Deeper records are written another way. */

@@ -7,7 +7,7 @@ import { toolOutput } from '../../tools/tool.ts';
 import { limitStage } from './admission.ts';
 import { type CallCounter, createCallCounter, createGate, type Gate } from './limits.ts';
 import { setup, storyOf } from '../testing.fixture.ts';
-import { createTurnMemory } from './turns.ts';
+import { createTurnMemory } from './shown-tools.ts';
 
 /** A tool that waits until it is let go, and the most that waited at once. */
 function waitingTool() {

@@ -15,6 +15,7 @@ import type {
   ToolCall,
   ToolProgress,
   Turn,
+  CreateId,
 } from '../../core/contract/call.ts';
 import { describeThrown, oneLine } from '../../core/contract/errors.ts';
 import { closest } from '../../core/contract/closest.ts';
@@ -25,13 +26,11 @@ import type { Executed } from '../../core/contract/status.ts';
 import { ownDefinition } from '../../tools/own-definition.ts';
 import type { Logger, Tool, ToolRequest } from '../../tools/tool.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { CreateId } from '../../core/contract/ids.ts';
 import type { EventHub } from '../events/events.ts';
-import { stripHidden } from './hidden-arguments.ts';
+import { stripHidden, readArguments } from './arguments.ts';
 import { progressEvent } from '../run/lifecycle.ts';
 import type { ResolvedLimits, Seat } from './limits.ts';
 import type { DispatchRecord } from '../record.ts';
-import { readArguments } from './request.ts';
 
 /**
  * What takes this call back, and no other: nothing that follows it outlives the call. In the place

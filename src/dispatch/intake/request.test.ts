@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readArguments } from './request.ts';
+import { readArguments } from './arguments.ts';
 
 const limits = { maxArgsBytes: 1000, maxArgsDepth: 4, maxArgsValues: 100 };
 const problemOf = (given: unknown) => readArguments(given, limits).problem;

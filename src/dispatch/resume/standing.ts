@@ -5,7 +5,7 @@
 
 import type { StandingApprovals } from '../../core/contract/services.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { CreateId } from '../../core/contract/ids.ts';
+import type { CreateId } from '../../core/contract/call.ts';
 import { canonicalJson } from '../../core/json/canonical.ts';
 import { snapshot } from '../../core/json/json.ts';
 import { scrubFor } from '../../core/onion/scrub.ts';

@@ -10,7 +10,7 @@ import { runWithin } from '../../core/time/run-within.ts';
 import { describeProblems, type SchemaProblem } from '../../tools/schema/validator.ts';
 import type { Invocation, Tool, ToolContext, ToolExecutor } from '../../tools/tool.ts';
 import { invalidArgsText } from '../intake/admission.ts';
-import { type HiddenSources, hiddenValues, maskSecrets } from '../intake/hidden-arguments.ts';
+import { type HiddenSources, hiddenValues, maskSecrets } from '../intake/arguments.ts';
 import { recordOf } from '../record.ts';
 import type { ObjectToChange } from '../resume/definition-change.ts';
 import {

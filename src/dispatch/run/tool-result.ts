@@ -25,7 +25,7 @@ import {
   type Tool,
   type ToolOutput,
 } from '../../tools/tool.ts';
-import { maskSecrets, withoutSecrets } from '../intake/hidden-arguments.ts';
+import { maskSecrets, withoutSecrets } from '../intake/arguments.ts';
 import type { ResolvedLimits } from '../intake/limits.ts';
 import type { DispatchRecord } from '../record.ts';
 

@@ -2,8 +2,7 @@
 
 import type { ApprovalPrompt } from '../../core/contract/approval.ts';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
-import { type CreateId, randomId } from '../../core/contract/ids.ts';
-import type { Turn } from '../../core/contract/call.ts';
+import { type CreateId, randomId, type Turn } from '../../core/contract/call.ts';
 import type { ToolCaller, ToolLayer } from '../../core/contract/layer.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import { composeToolCallers } from '../../core/onion/compose.ts';

@@ -1,7 +1,7 @@
 /** Which MCP servers a call may reach, and which of their tools. */
 
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import type { PermissionAnswer, PermissionPolicy, PermissionRequest } from '../permission.ts';
 import { decisionFor, strictest } from '../evaluate.ts';

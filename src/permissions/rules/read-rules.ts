@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json/json-value.ts';
 import { closest } from '../../core/contract/closest.ts';
 import { AlliumError } from '../../core/contract/errors.ts';
 import { isObject, snapshotObject } from '../../core/json/json.ts';
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
 import { FILESYSTEM_KINDS } from '../permission.ts';
 import { createExpressions, type Expression } from './compile-expression.ts';

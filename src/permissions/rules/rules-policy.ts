@@ -4,7 +4,7 @@
  */
 
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type {
   PermissionAnswer,

@@ -1,6 +1,6 @@
 /** Finds receipts in the files, and says where. */
 
-import { matchesTool } from '../../core/contract/match-tool.ts';
+import { matchesTool } from '../../core/contract/layer.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import { isObject } from '../../core/json/json.ts';
 import { segmentFile } from '../chain-names.ts';

@@ -13,8 +13,7 @@ import {
   testSink,
   writeReceipts,
 } from '../receipts.fixture.ts';
-import { bytesOf } from '../write/batch-bytes.ts';
-import { renderBatch } from '../write/render-batch.ts';
+import { bytesOf, renderBatch } from '../write/render-batch.ts';
 import { writeSignedHead } from '../signed-head.ts';
 import { verifyReceipts, type VerifyProgress } from './verify-receipts.ts';
 

@@ -10,8 +10,7 @@ import type { AuditRecord } from '../../core/contract/audit-record.ts';
 import { hashOf } from '../../core/onion/conditions.ts';
 import type { HashValue } from '../../core/onion/pass.ts';
 import type { Receipt } from '../receipt.ts';
-import { createReceipt } from './create-receipt.ts';
-import type { ReceiptFields } from './written-receipt.ts';
+import { createReceipt, type ReceiptFields } from './create-receipt.ts';
 
 /**
  * How a call came out: what differs between the receipt of one and the word that it is about to

@@ -50,6 +50,17 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 const KEPT = Promise.resolve();
 
+/** What a writer has before it. */
+interface Queue {
+  readonly chain: Segments;
+  waiting: Waiting;
+  waitingBytes: number;
+  /** The number of the receipt that was appended last. */
+  seq: number;
+  failure: Error | null;
+  running: Promise<void> | null;
+}
+
 /**
  * A writer for an open chain. `uriOf` gives the URI of a receipt by its number; `release` gives the
  * chain back.
@@ -60,77 +71,39 @@ export function createChainWriter(
   key: HashKey | null,
   release: () => void,
 ): ChainWriter {
-  let waiting = nothingWaiting();
-  let waitingBytes = 0;
-  let seq = chain.end.count;
-  let failure: Error | null = null;
-  let running: Promise<void> | null = null;
-
-  const run = async (): Promise<void> => {
-    // What is appended in one go is written in one go.
-    await KEPT;
-    do {
-      const taken = waiting;
-      waiting = nothingWaiting();
-      const { left, error } = await writeOut(chain, taken);
-      failure = error;
-      // In their order, before those that came meanwhile.
-      if (left.length > 0) waiting.receipts = [...left, ...waiting.receipts];
-      waitingBytes = bytesOf(waiting.receipts);
-      // Somebody who waits gets a try of their own; nobody else is tried again before the next
-      // append.
-    } while (
-      waiting.receipts.length > 0 &&
-      (failure === null || waiting.written !== null || waiting.synced !== null)
-    );
-    running = null;
+  const queue: Queue = {
+    chain,
+    waiting: nothingWaiting(),
+    waitingBytes: 0,
+    seq: chain.end.count,
+    failure: null,
+    running: null,
   };
-  const start = (): Promise<void> => (running ??= run());
-  const settle = async (): Promise<void> => {
-    while (running !== null) await running;
-    if (failure !== null) throw failure;
-  };
-  const openIfNone = (): void => {
-    if (running !== null || chain.file !== null) return;
-    try {
-      openChain(chain);
-    } catch (error) {
-      throw unavailable(error);
-    }
-  };
-
   return {
     append(build, durability) {
-      const uri = uriOf(seq + 1);
-      const before = seq;
+      const uri = uriOf(queue.seq + 1);
+      const before = queue.seq;
       const text = receiptText(build(uri), key);
-      if (seq !== before)
+      if (queue.seq !== before)
         throw new Error('a receipt cannot be appended while another one is being built');
-      if (waitingBytes + text.length > MAX_WAITING_BYTES)
-        throw failure ?? new Error('too many receipts wait to be written');
-      seq += 1;
-      waitingBytes += text.length;
-      waiting.receipts.push(text);
-      void start();
-      return {
-        uri,
-        kept: durability === 'background' ? KEPT : waiterFor(waiting, durability).promise,
-      };
+      add(queue, text);
+      return { uri, kept: durability === 'background' ? KEPT : waiterFor(queue, durability) };
     },
     ready() {
-      if (failure !== null) {
-        void start();
+      if (queue.failure !== null) {
+        void start(queue);
         // A failed sync leaves nothing to write, and no file either.
-        return settle().then(openIfNone);
+        return settle(queue).then(() => openIfNone(queue));
       }
-      if (running !== null || chain.file !== null) return null;
-      return KEPT.then(openIfNone);
+      if (queue.running !== null || chain.file !== null) return null;
+      return KEPT.then(() => openIfNone(queue));
     },
     async flush() {
-      if (waiting.receipts.length > 0 || failure !== null) void start();
-      await settle();
+      if (queue.waiting.receipts.length > 0 || queue.failure !== null) void start(queue);
+      await settle(queue);
     },
     get isIdle() {
+      const { running, failure, waiting } = queue;
       return running === null && failure === null && waiting.receipts.length === 0;
     },
     closeNow() {
@@ -141,6 +114,51 @@ export function createChainWriter(
       }
     },
   };
+}
+
+function add(queue: Queue, text: string): void {
+  if (queue.waitingBytes + text.length > MAX_WAITING_BYTES)
+    throw queue.failure ?? new Error('too many receipts wait to be written');
+  queue.seq += 1;
+  queue.waitingBytes += text.length;
+  queue.waiting.receipts.push(text);
+  void start(queue);
+}
+
+const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
+
+async function run(queue: Queue): Promise<void> {
+  // What is appended in one go is written in one go.
+  await KEPT;
+  do {
+    const taken = queue.waiting;
+    queue.waiting = nothingWaiting();
+    const { left, error } = await writeOut(queue.chain, taken);
+    queue.failure = error;
+    // In their order, before those that came meanwhile.
+    if (left.length > 0) queue.waiting.receipts = [...left, ...queue.waiting.receipts];
+    queue.waitingBytes = bytesOf(queue.waiting.receipts);
+    // Somebody who waits gets a try of their own; nobody else is tried again before the next
+    // append.
+  } while (
+    queue.waiting.receipts.length > 0 &&
+    (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
+  );
+  queue.running = null;
+}
+
+async function settle(queue: Queue): Promise<void> {
+  while (queue.running !== null) await queue.running;
+  if (queue.failure !== null) throw queue.failure;
+}
+
+function openIfNone({ chain, running }: Queue): void {
+  if (running !== null || chain.file !== null) return;
+  try {
+    openChain(chain);
+  } catch (error) {
+    throw unavailable(error);
+  }
 }
 
 /** Writes all it can, and tells those who wait. Never rejects. */
@@ -173,10 +191,12 @@ const nothingWaiting = (): Waiting => ({ receipts: [], written: null, synced: nu
 const bytesOf = (receipts: readonly string[]): number =>
   receipts.reduce((sum, { length }) => sum + length, 0);
 
-function waiterFor(waiting: Waiting, durability: 'write' | 'fsync'): Waiter {
-  return durability === 'fsync'
-    ? (waiting.synced ??= createWaiter())
-    : (waiting.written ??= createWaiter());
+function waiterFor({ waiting }: Queue, durability: 'write' | 'fsync'): Promise<void> {
+  const waiter =
+    durability === 'fsync'
+      ? (waiting.synced ??= createWaiter())
+      : (waiting.written ??= createWaiter());
+  return waiter.promise;
 }
 
 function createWaiter(): Waiter {

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
 import { snapshot } from '../../core/json/json.ts';
 import { toWire } from '../../core/wire/wire.ts';
-import { createReceipt } from './create-receipt.ts';
+import { createReceipt, type ReceiptFields, writtenText } from './create-receipt.ts';
 import type { Receipt } from '../receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import { makeReceipt } from '../receipts.fixture.ts';
-import { type ReceiptFields, writtenText } from './written-receipt.ts';
 
 const URI = 'file:///receipts/s.jsonl#seq=1';
 const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 6);

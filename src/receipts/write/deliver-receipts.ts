@@ -49,11 +49,61 @@ export function deliverReceipts(
   { keep, owned }: DeliveryRules,
 ): Delivery {
   const writer = 'append' in sink ? localWriter(sink, owned) : functionWriter(sink);
-  const failed: (() => Promise<void>)[] = [];
+  const failed = failedReceipts();
   const underWay = new Set<Promise<boolean>>();
   let failures = 0;
-  let retrying: Promise<void> | null = null;
 
+  return {
+    send(sessionId, build, durability) {
+      const { receipt, uri, kept, again } = writer.write(sessionId, build, durability);
+      if (kept === null) return { receipt, uri, kept };
+      const settled: Promise<boolean> = kept.then(
+        () => underWay.delete(settled),
+        () => {
+          failures += 1;
+          if (keep) failed.add(again);
+          underWay.delete(settled);
+          return false;
+        },
+      );
+      underWay.add(settled);
+      return { receipt, uri, kept: settled };
+    },
+    ready: (sessionId) =>
+      failed.isEmpty
+        ? writer.ready(sessionId)
+        : failed.retry().then(() => writer.ready(sessionId) ?? undefined),
+    get isDown() {
+      return !failed.isEmpty;
+    },
+    get failures() {
+      return failures;
+    },
+    get underWay() {
+      return underWay.size;
+    },
+    async close() {
+      while (underWay.size > 0) await Promise.all(underWay);
+      const lost = await failed.retry().then(
+        () => null,
+        (thrown: unknown) => ({ thrown }),
+      );
+      await writer.close();
+      if (lost !== null) throw lost.thrown;
+    },
+  };
+}
+
+interface FailedReceipts {
+  add(again: () => Promise<void>): void;
+  /** Tries them in their order, until one fails once more. */
+  retry(): Promise<void>;
+  readonly isEmpty: boolean;
+}
+
+function failedReceipts(): FailedReceipts {
+  const failed: (() => Promise<void>)[] = [];
+  let retrying: Promise<void> | null = null;
   const retryAll = async (): Promise<void> => {
     try {
       for (let again = failed[0]; again !== undefined; again = failed[0]) {
@@ -64,46 +114,12 @@ export function deliverReceipts(
       retrying = null;
     }
   };
-  // One at a time: two calls that try the same receipt at once would deliver it twice.
-  const retry = (): Promise<void> => (retrying ??= retryAll());
-
   return {
-    send(sessionId, build, durability) {
-      const { receipt, uri, kept, again } = writer.write(sessionId, build, durability);
-      if (kept === null) return { receipt, uri, kept };
-      const settled: Promise<boolean> = kept.then(
-        () => underWay.delete(settled),
-        () => {
-          failures += 1;
-          if (keep) failed.push(again);
-          underWay.delete(settled);
-          return false;
-        },
-      );
-      underWay.add(settled);
-      return { receipt, uri, kept: settled };
-    },
-    ready: (sessionId) =>
-      failed.length === 0
-        ? writer.ready(sessionId)
-        : retry().then(() => writer.ready(sessionId) ?? undefined),
-    get isDown() {
-      return failed.length > 0;
-    },
-    get failures() {
-      return failures;
-    },
-    get underWay() {
-      return underWay.size;
-    },
-    async close() {
-      while (underWay.size > 0) await Promise.all(underWay);
-      const lost = await retry().then(
-        () => null,
-        (thrown: unknown) => ({ thrown }),
-      );
-      await writer.close();
-      if (lost !== null) throw lost.thrown;
+    add: (again) => void failed.push(again),
+    // One at a time: two calls that try the same receipt at once would deliver it twice.
+    retry: () => (retrying ??= retryAll()),
+    get isEmpty() {
+      return failed.length === 0;
     },
   };
 }

@@ -5,7 +5,7 @@ import { AlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
 import type { Receipt } from '../receipt.ts';
 import { asciiJson, digestOf } from '../receipt-line.ts';
-import { writtenText } from './written-receipt.ts';
+import { writtenText } from './create-receipt.ts';
 
 /** The longest line of a receipt. Beyond it the audit record goes, then the ends of long texts. */
 export const MAX_RECEIPT_BYTES = 64 * 1024;

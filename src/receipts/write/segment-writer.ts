@@ -7,14 +7,20 @@ import { closeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, openRegular } from '../../system/open-regular.ts';
 import { headFile, segmentFile } from '../chain-names.ts';
-import { type BatchBytes, bytesOf, giveBackBytes } from './batch-bytes.ts';
-import type { ChainFiles } from '../chain-files.ts';
+import {
+  type BatchBytes,
+  bytesOf,
+  giveBackBytes,
+  type Batch,
+  checkpointLine,
+  type ChainRules,
+  renderBatch,
+} from './render-batch.ts';
+import { type ChainFiles, syncFolder } from '../chain-files.ts';
 import { type ChainEnd, findEnd } from './open-chain.ts';
-import { type Batch, checkpointLine, type ChainRules, renderBatch } from './render-batch.ts';
 import { GENESIS } from '../receipt-line.ts';
 import { appendToIndex, type IndexEvent, syncIndex } from '../session-index.ts';
 import { readSignedHead, writeSignedHead } from '../signed-head.ts';
-import { syncFolder } from './sync-folder.ts';
 
 /** A chain that is open for writing. Its functions are called one at a time. */
 export interface Segments {

@@ -13,9 +13,8 @@ import type { ToolCall } from '../../core/contract/call.ts';
 import type { Next } from '../../core/contract/layer.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { ERROR_TYPE, EXECUTE_TOOL, OPERATION, STATUS, TOOL_NAME } from '../attributes.ts';
-import { type EndedCall, errorTypeOf } from '../ended-call.ts';
+import { clip, MAX_NAME, type EndedCall, errorTypeOf } from '../ended-call.ts';
 import { problemOf, type TellProblem } from '../problem.ts';
-import { clip, MAX_NAME } from '../text.ts';
 import { endSpan, type OpenSpan, openSpan, type SpanSettings, tracerFinder } from './otel-span.ts';
 
 /** The tracer and the instruments that are registered at the moment. */

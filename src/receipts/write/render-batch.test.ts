@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { addChainedLine, addLine, bytesOf, giveBackBytes, takeBytes } from './batch-bytes.ts';
+import { addChainedLine, addLine, bytesOf, giveBackBytes, takeBytes } from './render-batch.ts';
 import { asciiJson, chainLine, GENESIS } from '../receipt-line.ts';
 
 /** The same lines as one text, and the hash of the last. */

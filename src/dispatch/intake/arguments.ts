@@ -1,0 +1,233 @@
+/**
+ * Arguments: read from what the model sent, without those the host supplies, which are put in right
+ * before the tool runs.
+ */
+
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
+import { AlliumError, oneLine } from '../../core/contract/errors.ts';
+import {
+  freezeParsed,
+  snapshot,
+  excessOf,
+  isObject,
+  snapshotObject,
+} from '../../core/json/json.ts';
+import { scrub } from '../../core/onion/scrub.ts';
+import type { HiddenSource, Tool, ToolContext } from '../../tools/tool.ts';
+
+export type Secret = string | (() => string | Promise<string>);
+
+/** What `governTools` was given to fill hidden arguments from. */
+export interface HiddenSources {
+  readonly state: unknown;
+  readonly stores: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, Secret>>;
+}
+
+/** Arguments without those the model may not set, and how many there were. */
+export function stripHidden(
+  tool: Tool,
+  args: JsonObject,
+): { readonly args: JsonObject; readonly stripped: number } {
+  if (tool.injected.length === 0) return { args, stripped: 0 };
+  const sent = tool.injected.filter(({ name }) => Object.hasOwn(args, name));
+  if (sent.length === 0) return { args, stripped: 0 };
+  const hidden = new Set(sent.map(({ name }) => name));
+  const kept = Object.fromEntries(Object.entries(args).filter(([name]) => !hidden.has(name)));
+  return { args: freezeParsed(kept), stripped: sent.length };
+}
+
+/** Refuses, when the tools are put together, a tool whose hidden arguments nobody supplies. */
+export function demandSources(tool: Tool, sources: HiddenSources): void {
+  for (const { from } of tool.injected) {
+    const [place, key = ''] = typeof from === 'string' ? from.split(/:(.*)/s) : [];
+    const missing =
+      (place === 'store' && !Object.hasOwn(sources.stores, key)) ||
+      (place === 'secret' && !Object.hasOwn(sources.secrets, key));
+    if (!missing) continue;
+    throw new AlliumError(
+      'ERR_INVALID_OPTION',
+      `governTools: tool "${tool.name}" needs ${place} "${key}", which was not given`,
+      {
+        toolName: tool.name,
+        option: `${place}s`,
+      },
+    );
+  }
+}
+
+export interface HiddenValues {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Secrets among them, to be kept out of everything the tool says. */
+  readonly secrets: readonly string[];
+}
+
+/** The values for one call. */
+export async function hiddenValues(
+  tool: Tool,
+  context: ToolContext,
+  sources: HiddenSources,
+): Promise<HiddenValues> {
+  const values: Record<string, unknown> = {};
+  const secrets: string[] = [];
+  for (const { name, from } of tool.injected) {
+    const value = await valueOf(from, context, sources);
+    values[name] = value;
+    if (
+      typeof from === 'string' &&
+      from.startsWith('secret:') &&
+      typeof value === 'string' &&
+      value !== ''
+    )
+      secrets.push(value);
+  }
+  return { values, secrets };
+}
+
+function valueOf(from: HiddenSource, context: ToolContext, sources: HiddenSources): unknown {
+  if (typeof from === 'function') return from(context);
+  switch (from) {
+    case 'sessionId':
+      return context.turn.sessionId;
+    case 'runId':
+      return context.turn.runId;
+    case 'turn':
+      return context.turn;
+    case 'signal':
+      return context.signal;
+    case 'state':
+      return sources.state;
+    case 'events':
+      return Object.freeze({ emit: context.report });
+    case 'report':
+      return context.report;
+    default:
+      return from.startsWith('store:')
+        ? sources.stores[from.slice('store:'.length)]
+        : secretOf(sources.secrets[from.slice('secret:'.length)]);
+  }
+}
+
+const secretOf = (secret: Secret | undefined): unknown =>
+  typeof secret === 'function' ? secret() : secret;
+
+/**
+ * A cleaner that takes these secrets out of any text, for a tool that repeats what it was given.
+ */
+export const maskSecrets =
+  (secrets: readonly string[]) =>
+  (text: string): string =>
+    secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text);
+
+/**
+ * A tool's value without the secrets it was given. Throws where it is no JSON, or holds more than
+ * `maxValues`.
+ */
+export function withoutSecrets(
+  value: unknown,
+  secrets: readonly string[],
+  maxValues: number,
+): JsonValue | undefined {
+  if (value === undefined) return undefined;
+  const copied = snapshot(value, maxValues);
+  return secrets.length === 0 ? copied : scrub(copied, [maskSecrets(secrets)]);
+}
+
+export interface IntakeLimits {
+  readonly maxArgsBytes: number;
+  readonly maxArgsDepth: number;
+  readonly maxArgsValues: number;
+}
+
+/** Arguments as they will be used, or the sentence that tells the model what is wrong with them. */
+export type Intake =
+  | { readonly args: JsonObject; readonly problem: null }
+  | { readonly args: JsonObject; readonly problem: string };
+
+const NONE: JsonObject = freezeParsed({});
+const broken = (problem: string): Intake => ({ args: NONE, problem });
+
+/**
+ * Reads arguments from an object or from raw JSON text. Malformed text is a problem to report,
+ * never an empty object.
+ */
+export function readArguments(given: unknown, limits: IntakeLimits): Intake {
+  if (typeof given === 'string') return readText(given, limits);
+  try {
+    return readObject(given, limits);
+  } catch (error) {
+    // A hostile proxy throws on the first touch.
+    return broken(
+      `the arguments are not JSON: ${error instanceof AlliumError ? oneLine(error.message) : 'they cannot be read'}`,
+    );
+  }
+}
+
+function readObject(given: unknown, limits: IntakeLimits): Intake {
+  if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
+  const excess = excessIn(given, limits);
+  if (excess !== null) return broken(excess);
+  const args = snapshotObject(given);
+  const bytes = Buffer.byteLength(JSON.stringify(args));
+  return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
+}
+
+function readText(text: string, limits: IntakeLimits): Intake {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.maxArgsBytes) return broken(tooLarge(bytes, limits));
+  let parsed: JsonValue;
+  try {
+    parsed = JSON.parse(text) as JsonValue;
+  } catch {
+    return broken('the arguments are not valid JSON; send one complete JSON object');
+  }
+  if (!isObject(parsed))
+    return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
+  const excess = excessIn(parsed, limits);
+  if (excess !== null) return broken(excess);
+  return checked(freezeParsed(parsed));
+}
+
+function checked(args: JsonObject): Intake {
+  const problem = unfit(args);
+  return problem === null ? { args, problem } : broken(problem);
+}
+
+/**
+ * What `JSON.parse` lets through and nothing further down can deal with: a name that would change a
+ * prototype when it is assigned, a number that became infinite, half a character that has no bytes
+ * to be hashed.
+ */
+function unfit(value: JsonValue): string | null {
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : 'a number in the arguments is too large';
+  if (typeof value === 'string')
+    return value.isWellFormed() ? null : 'a text in the arguments has half of a surrogate pair';
+  if (typeof value !== 'object' || value === null) return null;
+  if (Object.hasOwn(value, '__proto__'))
+    return '"__proto__" is not allowed as a name in the arguments';
+  // A list can be read by its names, too.
+  const items = value as Readonly<Record<string, JsonValue>>;
+  for (const key of Object.keys(value)) {
+    const problem = unfit(key) ?? unfit(items[key] ?? null);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string =>
+  `the arguments are too large: ${bytes} bytes, at most ${maxArgsBytes} are taken`;
+
+/** Before anything else walks over them: every further walk costs as much as there are values. */
+function excessIn(given: object, { maxArgsDepth, maxArgsValues }: IntakeLimits): string | null {
+  const excess = excessOf(given, maxArgsDepth, maxArgsValues);
+  if (excess === null) return null;
+  if (excess === 'deep')
+    return `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
+  return `the arguments hold too many values: at most ${maxArgsValues} are taken; send less at a time`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value;
+}
