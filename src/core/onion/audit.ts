@@ -44,8 +44,8 @@ export function mergeAudit(state: Pass, patch: AuditPatch, depth: number): void 
     return;
   }
   const clean = cleanPatch(state, patch);
-  for (const key of Object.keys(clean)) {
-    const value = clean[key];
+  for (const key in clean) {
+    const value = clean[key] ?? null;
     // Assigning `__proto__` would change what the record is instead of what it says.
     if (key === '__proto__') continue;
     if (key === 'layers') record.layers.push(...linesIn(value));
@@ -63,11 +63,15 @@ const isEmpty = (patch: object): boolean => {
  * that needs no copy.
  */
 function soleName(patch: AuditPatch): string | null {
-  const names = Object.keys(patch);
-  const [name] = names;
-  if (name === undefined || names.length > 1 || name === 'layers' || !FIXED_MEMBERS.has(name))
-    return null;
-  return Object.getPrototypeOf(patch) === Object.prototype ? name : null;
+  let sole: string | null = null;
+  for (const name in patch) {
+    if (sole !== null) return null;
+    sole = name;
+  }
+  if (sole === null || sole === 'layers' || !FIXED_MEMBERS.has(sole)) return null;
+  return Object.getPrototypeOf(patch) === Object.prototype && Object.hasOwn(patch, sole)
+    ? sole
+    : null;
 }
 
 /**
@@ -99,7 +103,7 @@ function cleanEntry(
   const line: Record<string, JsonValue | undefined> = {};
   const details = cleanMembers(said, scrubs);
   // One by one: to spread what is frozen, and add to it, costs more than all the rest of a line.
-  for (const key of Object.keys(details)) if (key !== '__proto__') line[key] = details[key];
+  for (const key in details) if (key !== '__proto__') line[key] = details[key];
   line.name = scrubText(name, scrubs);
   line.status = details.status ?? scrubText(status, scrubs);
   line.startedAt = startedAt;

@@ -146,15 +146,22 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
   const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
   const peek = (key: string) =>
     underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
+  const tableOf = ({ forgetAt, repeatable: isRepeatable, state }: MemoryClaim) => {
+    if (forgetAt === null) return underWay;
+    if (isRepeatable) return repeatable;
+    return state === 'done' ? done : unknown;
+  };
   const remove = (key: string): void => {
     const claim = peek(key);
     if (claim === undefined) return;
     held.change(claim, -1);
-    for (const table of [underWay, done, unknown, repeatable, answers]) table.delete(key);
+    tableOf(claim).delete(key);
+    answers.delete(key);
   };
 
   const demandRoom = (wanted: MemoryClaim, now: number): void => {
-    for (const key of firstKeys(done, (claim) => isForgotten(claim, now))) remove(key);
+    if (done.size > 0)
+      for (const key of firstKeys(done, (claim) => isForgotten(claim, now))) remove(key);
     // Repeatable claims make room for any other; an effect that may have happened is forgotten only
     // when no caller can still be waiting to hear of it.
     if (free() <= 0) for (const key of firstKeys(repeatable, () => free() <= 0)) remove(key);
@@ -182,11 +189,9 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
       underWay.set(key, claim);
     },
     close(key, claim) {
-      for (const table of [underWay, done, unknown, repeatable]) table.delete(key);
-      const ended = claimOf(claim, null, claim);
-      if (claim.repeatable) repeatable.set(key, ended);
-      else if (claim.state === 'done') done.set(key, ended);
-      else unknown.set(key, ended);
+      const before = peek(key);
+      if (before !== undefined) tableOf(before).delete(key);
+      tableOf(claim).set(key, claimOf(claim, null, claim));
       if (claim.answer !== null) answers.set(key, claim.owner ?? '', claim.answer);
       const loser = answers.size > maxEntries ? answers.loser() : null;
       if (loser === null) return;
