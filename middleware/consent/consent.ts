@@ -115,15 +115,18 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   };
   return defineLayer({
     name: 'consent',
-    async caller(call, next) {
+    caller(call, next) {
       if (isAborted(call)) return gone(call);
-      const decided = await decide(call, `approval_${createIdOf(call)()}`);
-      return 'ended' in decided ? decided.ended : follow(call, next, decided);
+      const decided = decide(call, `approval_${createIdOf(call)()}`);
+      return decided instanceof Promise
+        ? decided.then((one) => follow(call, next, one))
+        : follow(call, next, decided);
     },
     close: async () => standing?.forget(),
   });
 
-  async function decide(call: ToolCall, id: string): Promise<Settled | Ended> {
+  /** At once where nobody has to be waited for. */
+  function decide(call: ToolCall, id: string): Settled | Ended | Promise<Settled | Ended> {
     let verdict: Verdict | Promise<Verdict> | null;
     try {
       // Before a person is asked: a call without a fingerprint cannot be approved.
@@ -177,7 +180,8 @@ interface Ended {
 }
 
 /** What a decision means for the call it was made about. */
-async function follow(call: ToolCall, next: Next, settled: Settled): Promise<ToolResult> {
+async function follow(call: ToolCall, next: Next, settled: Settled | Ended): Promise<ToolResult> {
+  if ('ended' in settled) return settled.ended;
   if (!isPassed(settled)) return denied(call, settled);
   const approved = approveCall(settled.call);
   const { supplied } = settled;

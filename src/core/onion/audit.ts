@@ -35,12 +35,12 @@ export function openAudit(annotations: ToolAnnotations): AuditRecord {
  */
 export function mergeAudit(state: Pass, patch: AuditPatch, depth: number): void {
   const record = recordOf(state);
-  // Many a layer has something to say on its own line only.
-  if (isEmpty(patch)) return;
-  const name = soleName(patch);
-  const text: unknown = name === null ? null : patch[name];
-  if (name !== null && typeof text === 'string') {
-    if (mayWrite(state, name, depth)) record[name] = scrubText(text, state.scrubs);
+  if (isTexts(patch)) {
+    for (const name in patch) {
+      const text: unknown = patch[name];
+      if (typeof text === 'string' && mayWrite(state, name, depth))
+        record[name] = scrubText(text, state.scrubs);
+    }
     return;
   }
   const clean = cleanPatch(state, patch);
@@ -53,25 +53,16 @@ export function mergeAudit(state: Pass, patch: AuditPatch, depth: number): void 
   }
 }
 
-const isEmpty = (patch: object): boolean => {
-  for (const _name in patch) return false;
-  return true;
-};
-
 /**
- * The only name in a patch, where it is one that stays as it is. Most patches say one text, and
- * that needs no copy.
+ * Whether a patch has nothing but texts under names that stay as they are, which need no copy. Most
+ * patches are such, or empty.
  */
-function soleName(patch: AuditPatch): string | null {
-  let sole: string | null = null;
+function isTexts(patch: AuditPatch): boolean {
   for (const name in patch) {
-    if (sole !== null) return null;
-    sole = name;
+    if (!FIXED_MEMBERS.has(name) || name === 'layers' || typeof patch[name] !== 'string')
+      return false;
   }
-  if (sole === null || sole === 'layers' || !FIXED_MEMBERS.has(sole)) return null;
-  return Object.getPrototypeOf(patch) === Object.prototype && Object.hasOwn(patch, sole)
-    ? sole
-    : null;
+  return Object.getPrototypeOf(patch) === Object.prototype;
 }
 
 /**
