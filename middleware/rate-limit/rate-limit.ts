@@ -50,24 +50,7 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   if (!Number.isSafeInteger(max * (windowMs ?? 1)))
     checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
-  // Tools are known, but of sessions and of what a function names there can be any number.
-  const isMadeUp = per !== undefined && per !== 'tool';
-  const keyOf = limitKeys(per, [max, windowMs]);
-  const takeFrom = (call: ToolCall, key: string): Taken | Promise<Taken> => {
-    const now = clockOf(call).monotonic();
-    const { sessionId: owner } = call.turn;
-    const taken = store.take(
-      key,
-      isMadeUp ? { max, windowMs, now, owner } : { max, windowMs, now },
-    );
-    return 'then' in taken ? Promise.resolve(taken).then(checked) : checked(taken);
-  };
-  const take = (call: ToolCall): Taken | Promise<Taken> => {
-    const key = keyOf(call);
-    return typeof key === 'string'
-      ? takeFrom(call, key)
-      : key.then((named) => takeFrom(call, named));
-  };
+  const take = taker(store, per, max, windowMs);
 
   return defineLayer({
     name: 'rateLimit',
@@ -100,6 +83,33 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
       return { wouldHaveBeen: isWithin ? 'ok' : 'rate_limited', count, cap: max };
     },
   });
+}
+
+/** Takes one call from the counter that it belongs to. */
+function taker(
+  store: CounterStore,
+  per: LimitPer | undefined,
+  max: number,
+  windowMs: number | null,
+): (call: ToolCall) => Taken | Promise<Taken> {
+  const keyOf = limitKeys(per, [max, windowMs]);
+  // Tools are known, but of sessions and of what a function names there can be any number.
+  const isMadeUp = per !== undefined && per !== 'tool';
+  const takeFrom = (call: ToolCall, key: string): Taken | Promise<Taken> => {
+    const now = clockOf(call).monotonic();
+    const { sessionId: owner } = call.turn;
+    const taken = store.take(
+      key,
+      isMadeUp ? { max, windowMs, now, owner } : { max, windowMs, now },
+    );
+    return 'then' in taken ? Promise.resolve(taken).then(checked) : checked(taken);
+  };
+  return (call) => {
+    const key = keyOf(call);
+    return typeof key === 'string'
+      ? takeFrom(call, key)
+      : key.then((named) => takeFrom(call, named));
+  };
 }
 
 const NAMES = expected.oneOf('tool', 'session');

@@ -132,30 +132,41 @@ const upTo = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 });
 
 type EndedClaims = LRUCache<string, MemoryClaim>;
 
-/**
- * Claims under way, claims that ended, and answers. Claims that ended stand apart by when they may
- * go, the one that ended first in front.
- */
+/** Claims that ended stand apart by when they may go, the one that ended first in front. */
+interface Tables {
+  readonly underWay: Map<string, MemoryClaim>;
+  readonly done: EndedClaims;
+  readonly unknown: EndedClaims;
+  readonly repeatable: EndedClaims;
+}
+
+const peekIn = ({ underWay, done, unknown, repeatable }: Tables, key: string) =>
+  underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
+
+/** Where a claim stands as it is. */
+function tableOf(tables: Tables, { forgetAt, repeatable, state }: MemoryClaim) {
+  if (forgetAt === null) return tables.underWay;
+  if (repeatable) return tables.repeatable;
+  return state === 'done' ? tables.done : tables.unknown;
+}
+
 function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
-  const underWay = new Map<string, MemoryClaim>();
-  const done: EndedClaims = new LRUCache(upTo(maxKeys));
-  const unknown: EndedClaims = new LRUCache(upTo(maxKeys));
-  const repeatable: EndedClaims = new LRUCache(upTo(maxKeys));
+  const tables: Tables = {
+    underWay: new Map(),
+    done: new LRUCache(upTo(maxKeys)),
+    unknown: new LRUCache(upTo(maxKeys)),
+    repeatable: new LRUCache(upTo(maxKeys)),
+  };
+  const { underWay, done, unknown, repeatable } = tables;
   const answers = fairTable<JsonObject>();
   const held = ownerCounts();
   const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
-  const peek = (key: string) =>
-    underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
-  const tableOf = ({ forgetAt, repeatable: isRepeatable, state }: MemoryClaim) => {
-    if (forgetAt === null) return underWay;
-    if (isRepeatable) return repeatable;
-    return state === 'done' ? done : unknown;
-  };
+  const peek = (key: string) => peekIn(tables, key);
   const remove = (key: string): void => {
     const claim = peek(key);
     if (claim === undefined) return;
     held.change(claim, -1);
-    tableOf(claim).delete(key);
+    tableOf(tables, claim).delete(key);
     answers.delete(key);
   };
 
@@ -190,8 +201,8 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
     },
     close(key, claim) {
       const before = peek(key);
-      if (before !== undefined) tableOf(before).delete(key);
-      tableOf(claim).set(key, claimOf(claim, null, claim));
+      if (before !== undefined) tableOf(tables, before).delete(key);
+      tableOf(tables, claim).set(key, claimOf(claim, null, claim));
       if (claim.answer !== null) answers.set(key, claim.owner ?? '', claim.answer);
       const loser = answers.size > maxEntries ? answers.loser() : null;
       if (loser === null) return;
