@@ -6,6 +6,7 @@
 // Tools
 export { defineTool, type ToolDefinition } from './tools/define-tool.ts';
 export type { InferArgs } from './tools/infer-args.ts';
+export type { TypedTool } from './tools/typed-tool.ts';
 export { injectParameter } from './tools/parameters/inject-parameter.ts';
 export type { Provider } from './tools/providers/alias.ts';
 export { exportTools } from './tools/providers/export-tools.ts';
@@ -31,6 +32,7 @@ export type { SideEffectLevel, ToolAnnotations, ToolKind } from './core/contract
 export {
   type AdvertiseOptions,
   type GovernedTools,
+  type GovernedToolsOf,
   type GovernOptions,
   governTools,
 } from './dispatch/govern-tools.ts';

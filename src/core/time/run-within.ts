@@ -58,7 +58,7 @@ export function finishWithin<T, R>(
       try {
         resolve(finish(ending));
       } catch (thrown) {
-        reject(thrown as Error); // Passed on as it was thrown.
+        reject(thrown);
       }
     });
     try {
