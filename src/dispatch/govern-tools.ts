@@ -59,7 +59,7 @@ export interface GovernOptions<T extends Tool = Tool> {
    */
   readonly approvals?: ApprovalStore;
   /**
-   * Standing approvals. Without them nobody is offered to answer for always, unless a layer keeps
+   * Standing approvals. Without them no question offers an answer for always, unless a layer keeps
    * answers itself. @default none
    */
   readonly grants?: GrantStore;

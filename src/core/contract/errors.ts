@@ -85,7 +85,7 @@ export interface ErrorDetails {
   readonly line?: number;
   readonly column?: number;
   readonly traceback?: readonly TracebackLine[];
-  /** Everything that is wrong with files that somebody wrote. */
+  /** Everything that is wrong with tool files and configuration files. */
   readonly problems?: readonly FileProblem[];
 }
 

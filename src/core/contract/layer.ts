@@ -37,7 +37,7 @@ export type OrderRule = { readonly level: 'must' | 'should'; readonly because: s
 );
 
 /**
- * What a layer that acts has to say about a call that ran elsewhere, before anybody could ask it:
+ * What a layer that acts has to say about a call that ran elsewhere, before it could be asked:
  * details for its line, such as `wouldHaveBeen`, or `null` where it has nothing to do with the
  * call. It may count the call; it cannot refuse it any more.
  */

@@ -73,8 +73,8 @@ const MAX_TURNS = 10_000;
 export interface TurnMemory {
   remember(turn: Turn, names: readonly string[]): void;
   /**
-   * Whether a call in this turn may name this tool. A turn nobody advertised for has no list of its
-   * own.
+   * Whether a call in this turn may name this tool. A turn that was not advertised for has no list
+   * of its own.
    */
   allows(turn: Turn, name: string): boolean;
 }
