@@ -5,8 +5,18 @@
 
 import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
-import type { Appended, Durability, Receipt } from '../receipt.ts';
+import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
+import type { Appended, Durability, Receipt, ReceiptDraft } from '../receipt.ts';
+import { layOut, receiptOf } from './create-receipt.ts';
 import { receiptText } from './receipt-text.ts';
+import {
+  addOpenBytes,
+  addOpenText,
+  giveBackBytes,
+  joinedLines,
+  openLines,
+  type OpenLines,
+} from './render-batch.ts';
 import {
   closeSegments,
   openChain,
@@ -19,6 +29,7 @@ import {
 /** Writes one chain. */
 export interface ChainWriter {
   append(build: (uri: string) => Receipt, durability: Durability): Appended;
+  appendDraft(draft: ReceiptDraft, durability: Durability): Appended;
   /**
    * Tries what failed once more. Rejects when it fails again, or when there is no file that could
    * be written to.
@@ -40,7 +51,8 @@ interface Waiter {
 
 /** What goes out together. Those who wait for the same thing share one promise. */
 interface Waiting {
-  receipts: string[];
+  /** `null` where there are none. */
+  receipts: OpenLines | null;
   written: Waiter | null;
   synced: Waiter | null;
 }
@@ -54,7 +66,8 @@ const KEPT = Promise.resolve();
 interface Queue {
   readonly chain: Segments;
   waiting: Waiting;
-  waitingBytes: number;
+  /** How many bytes of receipts are being written. */
+  takenBytes: number;
   /** The number of the receipt that was appended last. */
   seq: number;
   failure: Error | null;
@@ -74,20 +87,28 @@ export function createChainWriter(
   const queue: Queue = {
     chain,
     waiting: nothingWaiting(),
-    waitingBytes: 0,
+    takenBytes: 0,
     seq: chain.end.count,
     failure: null,
     running: null,
   };
   return {
     append(build, durability) {
-      const uri = uriOf(queue.seq + 1);
-      const before = queue.seq;
+      const seq = queue.seq + 1;
+      const uri = uriOf(seq);
       const text = receiptText(build(uri), key);
-      if (queue.seq !== before)
-        throw new Error('a receipt cannot be appended while another one is being built');
-      add(queue, text);
-      return { uri, kept: durability === 'background' ? KEPT : waiterFor(queue, durability) };
+      addOpenText(roomFor(queue, seq, text.length), text);
+      return appended(queue, seq, uri, durability);
+    },
+    appendDraft(draft, durability) {
+      const seq = queue.seq + 1;
+      const uri = uriOf(seq);
+      const length = layOut(draft, uri);
+      if (length === NOT_PLAIN) {
+        const text = receiptText(receiptOf(draft, uri), key);
+        addOpenText(roomFor(queue, seq, text.length), text);
+      } else addOpenBytes(roomFor(queue, seq, length), bytes, 0, length);
+      return appended(queue, seq, uri, durability);
     },
     ready() {
       if (queue.failure !== null) {
@@ -99,12 +120,12 @@ export function createChainWriter(
       return KEPT.then(() => openIfNone(queue));
     },
     async flush() {
-      if (queue.waiting.receipts.length > 0 || queue.failure !== null) void start(queue);
+      if (queue.waiting.receipts !== null || queue.failure !== null) void start(queue);
       await settle(queue);
     },
     get isIdle() {
       const { running, failure, waiting } = queue;
-      return running === null && failure === null && waiting.receipts.length === 0;
+      return running === null && failure === null && waiting.receipts === null;
     },
     closeNow() {
       try {
@@ -116,13 +137,20 @@ export function createChainWriter(
   };
 }
 
-function add(queue: Queue, text: string): void {
-  if (queue.waitingBytes + text.length > MAX_WAITING_BYTES)
+/** Where the receipt that is number `seq` is added. */
+function roomFor(queue: Queue, seq: number, length: number): OpenLines {
+  if (queue.seq !== seq - 1)
+    throw new Error('a receipt cannot be appended while another one is being built');
+  const lines = (queue.waiting.receipts ??= openLines());
+  if (queue.takenBytes + lines.length + length > MAX_WAITING_BYTES)
     throw queue.failure ?? new Error('too many receipts wait to be written');
-  queue.seq += 1;
-  queue.waitingBytes += text.length;
-  queue.waiting.receipts.push(text);
+  return lines;
+}
+
+function appended(queue: Queue, seq: number, uri: string, durability: Durability): Appended {
+  queue.seq = seq;
   void start(queue);
+  return { uri, kept: durability === 'background' ? KEPT : waiterFor(queue, durability) };
 }
 
 const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
@@ -133,18 +161,28 @@ async function run(queue: Queue): Promise<void> {
   do {
     const taken = queue.waiting;
     queue.waiting = nothingWaiting();
-    const { left, error } = await writeOut(queue.chain, taken);
+    queue.takenBytes = taken.receipts?.length ?? 0;
+    const { done, error } = await writeOut(queue.chain, taken);
     queue.failure = error;
-    // In their order, before those that came meanwhile.
-    if (left.length > 0) queue.waiting.receipts = [...left, ...queue.waiting.receipts];
-    queue.waitingBytes = bytesOf(queue.waiting.receipts);
-    // Somebody who waits gets a try of their own; nobody else is tried again before the next
-    // append.
+    if (taken.receipts !== null) letGoOf(queue, taken.receipts, done);
+    queue.takenBytes = 0;
+    // Who waits gets a try of their own; nothing else is tried again before the next append.
   } while (
-    queue.waiting.receipts.length > 0 &&
+    queue.waiting.receipts !== null &&
     (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
   );
   queue.running = null;
+}
+
+/** What could not be written waits again, before what came meanwhile. */
+function letGoOf(queue: Queue, receipts: OpenLines, done: number): void {
+  const { waiting } = queue;
+  const later = waiting.receipts;
+  if (done < receipts.ends.length) {
+    waiting.receipts = joinedLines(receipts, done, later);
+    if (later !== null) giveBackBytes(later);
+  }
+  giveBackBytes(receipts);
 }
 
 async function settle(queue: Queue): Promise<void> {
@@ -165,11 +203,11 @@ function openIfNone({ chain, running }: Queue): void {
 async function writeOut(
   chain: Segments,
   { receipts, written, synced }: Waiting,
-): Promise<{ left: string[]; error: Error | null }> {
+): Promise<{ done: number; error: Error | null }> {
   let done = 0;
   try {
     if (synced !== null) chain.isDurable = true;
-    while (done < receipts.length) {
+    while (receipts !== null && done < receipts.ends.length) {
       const batch = await writeSome(chain, receipts, done, synced !== null);
       done += batch.taken;
       if (batch.full) await rotate(chain);
@@ -177,19 +215,16 @@ async function writeOut(
     written?.resolve();
     if (synced !== null) await syncSegment(chain);
     synced?.resolve();
-    return { left: [], error: null };
+    return { done, error: null };
   } catch (cause) {
     const error = unavailable(cause);
     written?.reject(error);
     synced?.reject(error);
-    return { left: receipts.slice(done), error };
+    return { done, error };
   }
 }
 
-const nothingWaiting = (): Waiting => ({ receipts: [], written: null, synced: null });
-
-const bytesOf = (receipts: readonly string[]): number =>
-  receipts.reduce((sum, { length }) => sum + length, 0);
+const nothingWaiting = (): Waiting => ({ receipts: null, written: null, synced: null });
 
 function waiterFor({ waiting }: Queue, durability: 'write' | 'fsync'): Promise<void> {
   const waiter =

@@ -139,6 +139,8 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
       publicKey: keeper.signer.publicKey,
       append: (sessionId: string, ...rest: Parameters<ChainWriter['append']>) =>
         writerOf(sessionId).append(...rest),
+      appendDraft: (sessionId: string, ...rest: Parameters<ChainWriter['appendDraft']>) =>
+        writerOf(sessionId).appendDraft(...rest),
       ready: (sessionId: string) => writerOf(sessionId).ready(),
       flush: () => all((writer) => writer.flush()),
       async close() {

@@ -14,6 +14,8 @@ import {
   type Batch,
   checkpointLine,
   type ChainRules,
+  NO_RECEIPTS,
+  type OpenLines,
   renderBatch,
 } from './render-batch.ts';
 import { type ChainFiles, syncFolder } from '../chain-files.ts';
@@ -120,7 +122,7 @@ function tellIndex({ folder, rules, end }: Segments, record: IndexEvent['record'
 /** Writes the next of some receipts. Where it rejects, the chain ends where it ended before. */
 export async function writeSome(
   chain: Segments,
-  receipts: readonly string[],
+  receipts: OpenLines,
   start: number,
   isDurable: boolean,
 ): Promise<Batch> {
@@ -188,7 +190,7 @@ function signEnd(chain: Segments): void {
   const { lines, end, checkpoint } = renderBatch(
     chain.rules,
     { ...chain.end, due: true, notes },
-    [],
+    NO_RECEIPTS,
     0,
   );
   try {
