@@ -3,7 +3,7 @@ import { hashCanonical } from '../../core/json/hash-canonical.ts';
 import { snapshot } from '../../core/json/json.ts';
 import { toWire } from '../../core/wire/wire.ts';
 import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
-import type { Receipt, ReceiptFields } from '../receipt.ts';
+import type { Receipt, ReceiptDraft, ReceiptFields } from '../receipt.ts';
 import { createReceipt, layOut, receiptOf } from './create-receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import { makeReceipt } from '../receipts.fixture.ts';
@@ -30,8 +30,16 @@ const auditOf = () => ({
   metadata: { ownName: { innerName: 1 } },
 });
 
-/** What cannot be written as it is. */
-const STRANGE: readonly [string, object, Partial<Receipt>][] = [
+type Case = readonly [string, object | null, Partial<Receipt>];
+
+const PLAIN: readonly Case[] = [
+  ['an ordinary receipt', auditOf(), {}],
+  ['texts that need care', { ...auditOf(), reason: 'für "später" \u2028' }, { reason: '\x7f\\' }],
+  ['a server and a rule', auditOf(), { server: 'files', rule: 'consent rule 2 (deny write_*)' }],
+  ['numbers of every kind', { ...auditOf(), count: 0.1 }, { duration_ms: 1e21, iteration: 7 }],
+];
+
+const STRANGE: readonly Case[] = [
   ['names that become one', { ownName: 1, own_name: 2, layers: [] }, {}],
   ['half a character', { ...auditOf(), reason: '\ud800' }, {}],
   ['half a character in a field', auditOf(), { tool_name: '\ud800' }],
@@ -57,13 +65,16 @@ describe('createReceipt', () => {
     expect(Object.keys(made(auditOf(), null))).toEqual(Object.keys(made()));
   });
 
-  it.each(STRANGE)('is whole, frozen and can be written with %s', (_, audit, changes) => {
-    const receipt = made(audit, URI, changes);
+  it.each([...PLAIN, ...STRANGE])(
+    'is whole, frozen and can be written with %s',
+    (_, audit, changes) => {
+      const receipt = made(audit, URI, changes);
 
-    expect(JSON.stringify(receipt.audit)).toContain(URI);
-    expect([receipt, receipt.audit].every(Object.isFrozen)).toBe(true);
-    expect(() => JSON.parse(`${receiptText(receipt, null)}}`) as unknown).not.toThrow();
-  });
+      expect(JSON.stringify(receipt.audit)).toContain(URI);
+      expect([receipt, receipt.audit].every(Object.isFrozen)).toBe(true);
+      expect(() => JSON.parse(`${receiptText(receipt, null)}}`) as unknown).not.toThrow();
+    },
+  );
 
   it('stays what it was, whatever becomes of the record', () => {
     const audit = auditOf();
@@ -87,52 +98,53 @@ describe('createReceipt', () => {
   });
 });
 
+const draftOf = (audit: object | null, changes: Partial<Receipt>): ReceiptDraft => ({
+  fields: fieldsOf(changes),
+  audit,
+  emittedMs: TIME,
+});
+
 /** What `layOut` wrote, or `null`. */
-function laidOut(audit: object | null = auditOf(), changes: Partial<Receipt> = {}): string | null {
-  const length = layOut({ fields: fieldsOf(changes), audit, emittedMs: TIME }, URI);
+function laidOut(draft: ReceiptDraft): string | null {
+  const length = layOut(draft, URI);
   return length === NOT_PLAIN ? null : bytes.toString('latin1', 0, length);
 }
 
 describe('layOut', () => {
-  it.each<[string, object, Partial<Receipt>]>([
-    ['an ordinary receipt', auditOf(), {}],
-    ['texts that need care', { ...auditOf(), reason: 'für "später" \u2028' }, { reason: '\x7f\\' }],
-    ['a server and a rule', auditOf(), { server: 'files', rule: 'consent rule 2 (deny write_*)' }],
-    ['numbers of every kind', { ...auditOf(), count: 0.1 }, { duration_ms: 1e21, iteration: 7 }],
-  ])('writes %s like the receipt that is made of it', (_, audit, changes) => {
-    expect(laidOut(audit, changes)).toBe(receiptText(made(audit, URI, changes), null));
+  it.each(PLAIN)('writes %s like the receipt that is made of it', (_, audit, changes) => {
+    const draft = draftOf(audit, changes);
+
+    expect(laidOut(draft)).toBe(receiptText(receiptOf(draft, URI), null));
   });
 
-  it.each(STRANGE)('leaves %s to createReceipt', (_, audit, changes) => {
-    expect(laidOut(audit, changes)).toBeNull();
-  });
-
-  it('leaves what has no record to createReceipt', () => {
-    expect(laidOut(null)).toBeNull();
+  it.each<Case>([
+    ...STRANGE,
+    ['an intent', auditOf(), { record: 'intent' }],
+    ['what has no record', null, {}],
+  ])('leaves %s to createReceipt', (_, audit, changes) => {
+    expect(laidOut(draftOf(audit, changes))).toBeNull();
   });
 
   it('is not mixed up with what a record writes while it is read', () => {
-    const hostile = Object.defineProperty({ ...auditOf() }, 'late', {
+    const hash = hashCanonical({ secret: 'x'.repeat(100) });
+    const hostile = Object.defineProperty({}, 'late', {
       enumerable: true,
       get: () => hashCanonical(snapshot({ secret: 'x'.repeat(100) })),
     });
+    const draft = draftOf({ ...auditOf(), hostile }, {});
 
-    expect(laidOut(hostile)).toBeNull();
-    expect(JSON.parse(`${receiptText(made(hostile), null)}}`)).toMatchObject({
-      audit: { ...toWire(auditOf()), late: hashCanonical({ secret: 'x'.repeat(100) }) },
+    expect(laidOut(draft)).toBeNull();
+    expect(JSON.parse(`${receiptText(receiptOf(draft, URI), null)}}`)).toMatchObject({
+      audit: { ...toWire(auditOf()), hostile: { late: hash } },
     });
   });
 });
 
 describe('receiptOf', () => {
   it('names the place of a receipt, and none of an intent', () => {
-    const draftOf = (record: Receipt['record']) => ({
-      fields: fieldsOf({ record }),
-      audit: null,
-      emittedMs: TIME,
+    expect(receiptOf(draftOf(null, { record: 'receipt' }), URI).audit).toEqual({
+      receipt_uri: URI,
     });
-
-    expect(receiptOf(draftOf('receipt'), URI).audit).toEqual({ receipt_uri: URI });
-    expect(receiptOf(draftOf('intent'), URI).audit).toBeNull();
+    expect(receiptOf(draftOf(null, { record: 'intent' }), URI).audit).toBeNull();
   });
 });
