@@ -117,10 +117,13 @@ const hashOrNull = (call: ToolCall, value: JsonValue | null): string | null =>
  * the outermost layer that names one.
  */
 function ruleOf(audit: AuditRecord | null, blocker: string | null): string | null {
-  const line = audit?.layers.findLast(
-    ({ name, rule }) => typeof rule === 'string' && (blocker === null || name === blocker),
-  );
-  return textOr(line?.rule);
+  const lines = audit?.layers ?? [];
+  for (let index = lines.length - 1; index >= 0; index -= 1) {
+    const line = lines[index];
+    if (typeof line?.rule === 'string' && (blocker === null || line.name === blocker))
+      return line.rule;
+  }
+  return null;
 }
 
 /**

@@ -3,6 +3,7 @@
  * meanwhile in the next one.
  */
 
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
 import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
@@ -149,15 +150,18 @@ function roomFor(queue: Queue, seq: number, length: number): OpenLines {
 
 function appended(queue: Queue, seq: number, uri: string, durability: Durability): Appended {
   queue.seq = seq;
+  const kept = durability === 'background' ? KEPT : waiterFor(queue, durability);
   void start(queue);
-  return { uri, kept: durability === 'background' ? KEPT : waiterFor(queue, durability) };
+  return { uri, kept };
 }
 
 const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
 
 async function run(queue: Queue): Promise<void> {
-  // What is appended in one go is written in one go.
-  await KEPT;
+  const { written, synced } = queue.waiting;
+  // What is appended in one go is written in one go. Where no call waits for its receipt, calls that
+  // are under way come first: in this turn of the event loop nothing is chained or written.
+  await (written === null && synced === null ? turnOfTheLoop() : KEPT);
   do {
     const taken = queue.waiting;
     queue.waiting = nothingWaiting();
