@@ -22,9 +22,11 @@ import {
   closeSegments,
   openChain,
   rotate,
+  rotateNow,
   type Segments,
   syncSegment,
   writeSome,
+  writeSomeNow,
 } from './segment-writer.ts';
 
 /** Writes one chain. */
@@ -38,9 +40,12 @@ export interface ChainWriter {
   ready(): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */
   flush(): Promise<void>;
-  /** True when nothing is under way and nothing is left to write. */
-  readonly isIdle: boolean;
-  /** Signs the end and lets go of the files. Only for a writer that is idle or has failed. */
+  /**
+   * Writes what waits, without waiting. `false` where it cannot: a write is under way, a receipt has
+   * to be on disk, or something failed.
+   */
+  writeNow(): boolean;
+  /** Signs the end and lets go of the files. Only for a writer that has written all, or failed. */
   closeNow(): void;
 }
 
@@ -67,8 +72,8 @@ const KEPT = Promise.resolve();
 interface Queue {
   readonly chain: Segments;
   waiting: Waiting;
-  /** How many bytes of receipts are being written. */
-  takenBytes: number;
+  /** What is being written. */
+  taken: Waiting | null;
   /** The number of the receipt that was appended last. */
   seq: number;
   failure: Error | null;
@@ -88,7 +93,7 @@ export function createChainWriter(
   const queue: Queue = {
     chain,
     waiting: nothingWaiting(),
-    takenBytes: 0,
+    taken: null,
     seq: chain.end.count,
     failure: null,
     running: null,
@@ -124,9 +129,11 @@ export function createChainWriter(
       if (queue.waiting.receipts !== null || queue.failure !== null) void start(queue);
       await settle(queue);
     },
-    get isIdle() {
-      const { running, failure, waiting } = queue;
-      return running === null && failure === null && waiting.receipts === null;
+    writeNow() {
+      if (queue.taken !== null || queue.failure !== null || queue.waiting.synced !== null)
+        return false;
+      writeOutNow(queue);
+      return queue.failure === null;
     },
     closeNow() {
       try {
@@ -143,7 +150,8 @@ function roomFor(queue: Queue, seq: number, length: number): OpenLines {
   if (queue.seq !== seq - 1)
     throw new Error('a receipt cannot be appended while another one is being built');
   const lines = (queue.waiting.receipts ??= openLines());
-  if (queue.takenBytes + lines.length + length > MAX_WAITING_BYTES)
+  const bytesBefore = lines.length + (queue.taken?.receipts?.length ?? 0);
+  if (bytesBefore + length > MAX_WAITING_BYTES)
     throw queue.failure ?? new Error('too many receipts wait to be written');
   return lines;
 }
@@ -163,30 +171,13 @@ async function run(queue: Queue): Promise<void> {
   // are under way come first: in this turn of the event loop nothing is chained or written.
   await (written === null && synced === null ? turnOfTheLoop() : KEPT);
   do {
-    const taken = queue.waiting;
-    queue.waiting = nothingWaiting();
-    queue.takenBytes = taken.receipts?.length ?? 0;
-    const { done, error } = await writeOut(queue.chain, taken);
-    queue.failure = error;
-    if (taken.receipts !== null) letGoOf(queue, taken.receipts, done);
-    queue.takenBytes = 0;
+    await writeOut(queue);
     // Who waits gets a try of their own; nothing else is tried again before the next append.
   } while (
     queue.waiting.receipts !== null &&
     (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
   );
   queue.running = null;
-}
-
-/** What could not be written waits again, before what came meanwhile. */
-function letGoOf(queue: Queue, receipts: OpenLines, done: number): void {
-  const { waiting } = queue;
-  const later = waiting.receipts;
-  if (done < receipts.ends.length) {
-    waiting.receipts = joinedLines(receipts, done, later);
-    if (later !== null) giveBackBytes(later);
-  }
-  giveBackBytes(receipts);
 }
 
 async function settle(queue: Queue): Promise<void> {
@@ -204,10 +195,10 @@ function openIfNone({ chain, running }: Queue): void {
 }
 
 /** Writes all it can, and tells those who wait. Never rejects. */
-async function writeOut(
-  chain: Segments,
-  { receipts, written, synced }: Waiting,
-): Promise<{ done: number; error: Error | null }> {
+async function writeOut(queue: Queue): Promise<void> {
+  const { chain } = queue;
+  const taken = take(queue);
+  const { receipts, written, synced } = taken;
   let done = 0;
   try {
     if (synced !== null) chain.isDurable = true;
@@ -219,13 +210,55 @@ async function writeOut(
     written?.resolve();
     if (synced !== null) await syncSegment(chain);
     synced?.resolve();
-    return { done, error: null };
+    conclude(queue, taken, done, null);
   } catch (cause) {
-    const error = unavailable(cause);
-    written?.reject(error);
-    synced?.reject(error);
-    return { done, error };
+    conclude(queue, taken, done, unavailable(cause));
   }
+}
+
+/** The same without waiting, where no receipt has to be on disk. Never throws. */
+function writeOutNow(queue: Queue): void {
+  const { chain } = queue;
+  const taken = take(queue);
+  const { receipts, written } = taken;
+  let done = 0;
+  try {
+    while (receipts !== null && done < receipts.ends.length) {
+      const batch = writeSomeNow(chain, receipts, done);
+      done += batch.taken;
+      if (batch.full) rotateNow(chain);
+    }
+    written?.resolve();
+    conclude(queue, taken, done, null);
+  } catch (cause) {
+    conclude(queue, taken, done, unavailable(cause));
+  }
+}
+
+function take(queue: Queue): Waiting {
+  const taken = queue.waiting;
+  queue.waiting = nothingWaiting();
+  queue.taken = taken;
+  return taken;
+}
+
+/** What could not be written waits again, before what came meanwhile. */
+function conclude(queue: Queue, taken: Waiting, done: number, failure: Error | null): void {
+  const { receipts, written, synced } = taken;
+  const { waiting } = queue;
+  queue.taken = null;
+  queue.failure = failure;
+  if (failure !== null) {
+    written?.reject(failure);
+    synced?.reject(failure);
+  }
+  if (receipts === null) return;
+  if (done < receipts.ends.length) {
+    const later = waiting.receipts;
+    waiting.receipts = joinedLines(receipts, done, later);
+    if (later !== null) giveBackBytes(later);
+  }
+  giveBackBytes(receipts);
 }
 
 const nothingWaiting = (): Waiting => ({ receipts: null, written: null, synced: null });

@@ -79,8 +79,8 @@ export function localReceiptSink(options: LocalReceiptSinkOptions = {}): LocalRe
 }
 
 /**
- * Files that are open at the same time. Beyond that, the one that was not used for longest is
- * closed.
+ * Sessions whose files are open at the same time. Beyond that, those of the session that was not
+ * used for longest are closed, where no write is under way to them.
  */
 const MAX_OPEN = 64;
 const MAX_WRITERS = 1000;
@@ -115,11 +115,11 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     const name = safeName(sessionId);
     const writer =
       writers.get(name) ??
-      openSafely(keeper, sessionId, () => closeIdle(writers, last?.writer ?? null));
+      openSafely(keeper, sessionId, () => closeOldest(writers, last?.writer ?? null));
     // The last one in the map was used last.
     writers.delete(name);
     writers.set(name, writer);
-    if (writers.size > MAX_OPEN) closeIdle(writers, writer);
+    while (writers.size > MAX_OPEN && closeOldest(writers, writer)) {}
     last = { sessionId, writer };
     return writer;
   };
@@ -216,18 +216,18 @@ function openNth({ folder, key, signer, rules, files }: Keeper, chain: string): 
 }
 
 /**
- * Closes the file that was not used for longest, except the one in use. `false` where there is none
- * to close.
+ * Closes the file that was not used for longest and can be closed without waiting, except the one
+ * in use. `false` where there is none.
  */
-function closeIdle(writers: Map<string, ChainWriter>, used: ChainWriter | null): boolean {
+function closeOldest(writers: Map<string, ChainWriter>, used: ChainWriter | null): boolean {
   for (const [name, writer] of writers) {
-    if (writer === used || !writer.isIdle) continue;
+    if (writer === used || !writer.writeNow()) continue;
     writers.delete(name);
     try {
       writer.closeNow();
     } catch {
-      // Its receipts are written. What is missing is a checkpoint, and whoever opens the chain next
-      // makes it.
+      // Its receipts are written. What is missing is a checkpoint, which the next writer of the
+      // chain makes.
     }
     return true;
   }
