@@ -1,6 +1,7 @@
 /** What is measured of which stack, in the order of the report. */
 
 import { alliumStack } from './stack-allium.ts';
+import { bareStack, idleStack } from './stack-idle.ts';
 import { langChainNode, langChainStack } from './stack-langchain.ts';
 import { ownLangChainNode } from './stack-langchain-own.ts';
 import { floorStack, limitStack } from './stack-limit.ts';
@@ -62,4 +63,20 @@ export const PEERS: StackCase = {
   },
 };
 
-export const CASES: readonly StackCase[] = [...LIMIT_CASES, PEERS];
+export const BARE = 'awaited function, ajv, frozen copy';
+export const NO_LAYERS = 'governTools, no layers';
+export const IDLE_LAYERS = 'governTools, eleven idle layers';
+
+/** The stack before any layer does something. */
+export const IDLE: StackCase = {
+  group: 'idle: 64 at a time, 60 B',
+  how: 'hot',
+  isTraced: false,
+  stacks: {
+    [BARE]: bareStack,
+    [NO_LAYERS]: () => idleStack(0),
+    [IDLE_LAYERS]: () => idleStack(11),
+  },
+};
+
+export const CASES: readonly StackCase[] = [...LIMIT_CASES, IDLE, PEERS];

@@ -20,11 +20,25 @@ import type { Measured } from './harness.ts';
 import { measureApart, weighApart } from './measure-apart.ts';
 import type { BenchOptions } from './options.ts';
 import { type Goal, ratioGoal, renderRows, renderTable, type Report, rowsOf } from './report.ts';
-import { ALLIUM, CASES, FLOOR, LIMIT, LIMIT_CASES, OWN_LANGCHAIN, PEERS } from './stack-cases.ts';
+import {
+  ALLIUM,
+  BARE,
+  CASES,
+  FLOOR,
+  IDLE,
+  IDLE_LAYERS,
+  LIMIT,
+  LIMIT_CASES,
+  NO_LAYERS,
+  OWN_LANGCHAIN,
+  PEERS,
+} from './stack-cases.ts';
 import { factsOf, proveLimit, proveNoticed, receiptsIn, spanFacts } from './stack-proof.ts';
 import { answerTo, argsAt, startTracing, type Tracing } from './stack-scenario.ts';
 
 const MAX_TO_LANGCHAIN = 0.5;
+const MAX_NO_LAYERS = 4;
+const MAX_IDLE_LAYERS = 1.4;
 const MAX_KB = 25;
 const WARM_UP_PASS_MS = 1_500;
 const PROGRAM = fileURLToPath(new URL('stack-case.js', import.meta.url));
@@ -40,17 +54,26 @@ export async function stackBench(options: BenchOptions): Promise<Report> {
     warmUpPassMs: WARM_UP_PASS_MS,
   });
   const weighed = await weighSides(options);
-  const rows = rowsOf(measured, LIMIT);
-  const text = [renderRows(rows, LIMIT), floorText(measured), weightText(weighed)];
+  const isIdle = ({ group }: Measured) => group === IDLE.group;
+  const rows = rowsOf(measured.filter((one) => !isIdle(one)), LIMIT);
+  const idle = rowsOf(measured.filter(isIdle), BARE);
+  const text = [
+    renderRows(rows, LIMIT),
+    renderRows(idle, BARE),
+    floorText(measured),
+    weightText(weighed),
+  ];
   return {
     bench: 'stack',
     text: text.filter((part) => part !== '').join('\n\n'),
-    data: [...rows, ...weighed],
+    data: [...rows, ...idle, ...weighed],
     goals: [
       ...LIMIT_CASES.map(({ group, maxRatio }) =>
         ratioGoal(measured, group, ALLIUM, LIMIT, maxRatio),
       ),
       weightGoal(weighed),
+      ratioGoal(measured, IDLE.group, NO_LAYERS, BARE, MAX_NO_LAYERS),
+      ratioGoal(measured, IDLE.group, IDLE_LAYERS, NO_LAYERS, MAX_IDLE_LAYERS),
       ratioGoal(measured, PEERS.group, ALLIUM, OWN_LANGCHAIN, MAX_TO_LANGCHAIN),
     ],
   };

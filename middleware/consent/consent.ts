@@ -11,6 +11,8 @@ import {
   consentJudges,
   type ConsentRule,
   createStandingAnswers,
+  type GateParts,
+  type Judges,
   type Open,
   passGate,
   RULE_DECISION,
@@ -106,7 +108,7 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const standing = remember ? createStandingAnswers() : null;
   const expiresMs = options.expiresMs === 'never' ? undefined : options.expiresMs;
   const waitsForEver = options.expiresMs === 'never';
-  const parts = {
+  const parts: Parts = {
     ...consentJudges(options),
     prompts: Object.freeze([...prompts]),
     standing,
@@ -115,51 +117,62 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   };
   return defineLayer({
     name: 'consent',
-    async caller(call, next) {
+    caller(call, next) {
       if (isAborted(call)) return gone(call);
-      const decided = await decide(call, `approval_${createIdOf(call)()}`);
-      return 'ended' in decided ? decided.ended : follow(call, next, decided);
+      const decided = decide(call, `approval_${createIdOf(call)()}`, parts);
+      return decided instanceof Promise
+        ? decided.then((one) => follow(call, next, one))
+        : follow(call, next, decided);
     },
     close: async () => standing?.forget(),
   });
+}
 
-  async function decide(call: ToolCall, id: string): Promise<Settled | Ended> {
-    let verdict: Verdict | Promise<Verdict> | null;
-    try {
-      // Before a person is asked: a call without a fingerprint cannot be approved.
-      fingerprintOf(call);
-      verdict = parts.judgeNow(call);
-      if (verdict !== null && isFinal(verdict))
-        return isAborted(call) ? { ended: gone(call) } : settleVerdict(id, call, verdict);
-    } catch (cause) {
-      return { ended: isAborted(call) ? gone(call) : failed(call, id, cause) };
-    }
-    return decideLater(call, id, verdict);
-  }
+type Parts = GateParts & Judges;
 
-  async function decideLater(
-    call: ToolCall,
-    id: string,
-    verdict: Verdict | Promise<Verdict> | null,
-  ): Promise<Settled | Ended> {
-    const startedAt = clockOf(call).now();
-    // A caller that leaves meanwhile does not wait for it any more.
-    if (verdict instanceof Promise) verdict.catch(() => {});
-    const pass = (signal: AbortSignal) =>
-      passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
-    const decided = await decideWithin(
-      call,
-      expiresMs,
-      pass,
-      (value) => 'decision' in value && isPassed(value),
-    );
-    if (decided.by === 'cancelled') return { ended: gone(call) };
-    const rule = verdict instanceof Promise ? undefined : verdict?.rule;
-    if (decided.by === 'expired') return { ended: expired(call, id, expiresMs ?? 0, rule) };
-    if (decided.by === 'failure') return { ended: failed(call, id, decided.cause, rule) };
-    const { value } = decided;
-    return 'interruption' in value ? { ended: waiting(call, value) } : value;
+/** At once where nobody has to be waited for. */
+function decide(
+  call: ToolCall,
+  id: string,
+  parts: Parts,
+): Settled | Ended | Promise<Settled | Ended> {
+  let verdict: Verdict | Promise<Verdict> | null;
+  try {
+    // Before a person is asked: a call without a fingerprint cannot be approved.
+    fingerprintOf(call);
+    verdict = parts.judgeNow(call);
+    if (verdict !== null && isFinal(verdict))
+      return isAborted(call) ? { ended: gone(call) } : settleVerdict(id, call, verdict);
+  } catch (cause) {
+    return { ended: isAborted(call) ? gone(call) : failed(call, id, cause) };
   }
+  return decideLater(call, id, parts, verdict);
+}
+
+async function decideLater(
+  call: ToolCall,
+  id: string,
+  parts: Parts,
+  verdict: Verdict | Promise<Verdict> | null,
+): Promise<Settled | Ended> {
+  const { expiresMs } = parts;
+  const startedAt = clockOf(call).now();
+  // A caller that leaves meanwhile does not wait for it any more.
+  if (verdict instanceof Promise) verdict.catch(() => {});
+  const pass = (signal: AbortSignal) =>
+    passGate(call, { id, startedAt, signal }, parts, verdict ?? parts.judge(call, signal));
+  const decided = await decideWithin(
+    call,
+    expiresMs,
+    pass,
+    (value) => 'decision' in value && isPassed(value),
+  );
+  if (decided.by === 'cancelled') return { ended: gone(call) };
+  const rule = verdict instanceof Promise ? undefined : verdict?.rule;
+  if (decided.by === 'expired') return { ended: expired(call, id, expiresMs ?? 0, rule) };
+  if (decided.by === 'failure') return { ended: failed(call, id, decided.cause, rule) };
+  const { value } = decided;
+  return 'interruption' in value ? { ended: waiting(call, value) } : value;
 }
 
 /** The question stays open. The record says which rule wanted it to be asked. */
@@ -177,7 +190,8 @@ interface Ended {
 }
 
 /** What a decision means for the call it was made about. */
-async function follow(call: ToolCall, next: Next, settled: Settled): Promise<ToolResult> {
+async function follow(call: ToolCall, next: Next, settled: Settled | Ended): Promise<ToolResult> {
+  if ('ended' in settled) return settled.ended;
   if (!isPassed(settled)) return denied(call, settled);
   const approved = approveCall(settled.call);
   const { supplied } = settled;

@@ -42,6 +42,10 @@ const POLL_MS = 100;
 
 const OPEN: Verdict = Object.freeze({ kind: 'open' });
 
+/** Not from the call's own ids: a fence that a second process can repeat is none. */
+const PROCESS = randomUUID();
+let tokens = 0;
+
 /**
  * A claim that was won, with the token it is settled by, or what somebody else has made of the key.
  */
@@ -57,8 +61,8 @@ export function beginWork(
   terms: ClaimTerms,
 ): Begun | Promise<Begun> {
   const { store, mode, leaseMs } = terms;
-  // Not from the call's own ids: a fence that a second process can repeat is none.
-  const token = randomUUID();
+  tokens += 1;
+  const token = `${PROCESS}.${tokens}`;
   const request = {
     fingerprint: claim.fingerprint,
     leaseMs,

@@ -81,14 +81,18 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
   return defineLayer({
     name: 'idempotency',
     order,
-    async caller(call, next) {
-      let claim: ClaimKey;
+    caller(call, next) {
+      let claim: ClaimKey | Promise<ClaimKey>;
       try {
-        claim = await claimKeyOf(call, rules);
+        claim = claimKeyOf(call, rules);
       } catch (cause) {
         return keyless(call, next, cause);
       }
-      return share(call, next, claim);
+      if (!(claim instanceof Promise)) return share(call, next, claim);
+      return claim.then(
+        (named) => share(call, next, named),
+        (cause: unknown) => keyless(call, next, cause),
+      );
     },
   });
 }

@@ -2,7 +2,14 @@
 
 import { annotate, isAborted, type Next, type ToolCall, type ToolResult } from '../../src/layer.ts';
 import type { ClaimKey } from './claim-key.ts';
-import { beginWork, type ClaimTerms, keepLease, settleWork, type Verdict } from './claimed-work.ts';
+import {
+  beginWork,
+  type Begun,
+  type ClaimTerms,
+  keepLease,
+  settleWork,
+  type Verdict,
+} from './claimed-work.ts';
 import { resultFrom } from './kept-answer.ts';
 import { conflicting, leftWaiting, runAlone, unknownEnd, withoutStore } from './refusals.ts';
 
@@ -15,7 +22,7 @@ export function createSharing(
 ): ShareWork {
   const flights: Flights<Verdict> = new Map();
 
-  const share: ShareWork = async (call, next, claim) => {
+  const share: ShareWork = (call, next, claim) => {
     // From here to `openFlight` nothing waits: of all calls that come at once, one leads.
     const flight = flights.get(claim.key);
     if (flight === undefined)
@@ -27,7 +34,7 @@ export function createSharing(
     }
     return flight.fingerprint === claim.fingerprint
       ? wait(call, next, claim, flight)
-      : conflicting(call);
+      : Promise.resolve(conflicting(call));
   };
 
   const wait = async (
@@ -44,7 +51,7 @@ export function createSharing(
     return lead(call, next, claim, flight);
   };
 
-  const lead = async (
+  const lead = (
     call: ToolCall,
     next: Next,
     claim: ClaimKey,
@@ -55,12 +62,15 @@ export function createSharing(
       if (mode === 'effect' && verdict.kind === 'open') handOver(flights, claim.key, flight);
       else land(flights, claim.key, flight, verdict);
     };
-    const begun = await beginWork(call, claim, terms);
-    if ('token' in begun) return doWork(call, next, { key: claim.key, ...begun }, terms, tell);
-    tell(begun.verdict);
-    return begun.verdict.kind === 'open'
-      ? leftWaiting(call)
-      : present(call, next, begun.verdict, 'hit', mode);
+    const goOn = (begun: Begun): Promise<ToolResult> => {
+      if ('token' in begun) return doWork(call, next, claim.key, begun.token, terms, tell);
+      tell(begun.verdict);
+      return begun.verdict.kind === 'open'
+        ? Promise.resolve(leftWaiting(call))
+        : present(call, next, begun.verdict, 'hit', mode);
+    };
+    const begun = beginWork(call, claim, terms);
+    return begun instanceof Promise ? begun.then(goOn) : goOn(begun);
   };
   return share;
 }
@@ -69,14 +79,17 @@ export function createSharing(
 async function doWork(
   call: ToolCall,
   next: Next,
-  { key, token }: { readonly key: string; readonly token: string },
+  key: string,
+  token: string,
   terms: ClaimTerms,
   tell: (verdict: Verdict) => void,
 ): Promise<ToolResult> {
   const letGo = terms.mode === 'effect' ? keepLease(call, key, token, terms) : null;
   const result = await next(call);
-  await letGo?.();
-  const { verdict, kept } = await settleWork(result, key, token, terms);
+  if (letGo !== null) await letGo();
+  const worked = settleWork(result, key, token, terms);
+  // A store in memory has settled it by now.
+  const { verdict, kept } = worked instanceof Promise ? await worked : worked;
   tell(verdict);
   return annotate(result, {}, { status: 'miss', kept });
 }

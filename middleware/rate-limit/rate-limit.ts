@@ -50,14 +50,7 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   if (!Number.isSafeInteger(max * (windowMs ?? 1)))
     checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
-  // Tools are known, but of sessions and of what a function names there can be any number.
-  const isMadeUp = per !== undefined && per !== 'tool';
-  const take = async (call: ToolCall): Promise<Taken> => {
-    const now = clockOf(call).monotonic();
-    const owner = isMadeUp ? { owner: call.turn.sessionId } : {};
-    const key = await limitKeyOf(call, per, [max, windowMs]);
-    return checked(await store.take(key, { max, windowMs, now, ...owner }));
-  };
+  const take = taker(store, per, max, windowMs);
 
   return defineLayer({
     name: 'rateLimit',
@@ -73,7 +66,9 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
         return annotate(await next(call), {}, { status: 'ok', resumed: true, cap: max });
       let taken: Taken;
       try {
-        taken = await take(call);
+        const asked = take(call);
+        // A store in memory has answered by now.
+        taken = asked instanceof Promise ? await asked : asked;
       } catch (cause) {
         return failed(call, cause);
       }
@@ -88,6 +83,33 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
       return { wouldHaveBeen: isWithin ? 'ok' : 'rate_limited', count, cap: max };
     },
   });
+}
+
+/** Takes one call from the counter that it belongs to. */
+function taker(
+  store: CounterStore,
+  per: LimitPer | undefined,
+  max: number,
+  windowMs: number | null,
+): (call: ToolCall) => Taken | Promise<Taken> {
+  const keyOf = limitKeys(per, [max, windowMs]);
+  // Tools are known, but of sessions and of what a function names there can be any number.
+  const isMadeUp = per !== undefined && per !== 'tool';
+  const takeFrom = (call: ToolCall, key: string): Taken | Promise<Taken> => {
+    const now = clockOf(call).monotonic();
+    const { sessionId: owner } = call.turn;
+    const taken = store.take(
+      key,
+      isMadeUp ? { max, windowMs, now, owner } : { max, windowMs, now },
+    );
+    return 'then' in taken ? Promise.resolve(taken).then(checked) : checked(taken);
+  };
+  return (call) => {
+    const key = keyOf(call);
+    return typeof key === 'string'
+      ? takeFrom(call, key)
+      : key.then((named) => takeFrom(call, named));
+  };
 }
 
 const NAMES = expected.oneOf('tool', 'session');
@@ -164,21 +186,25 @@ const failed = (call: ToolCall, cause: unknown): ToolResult =>
 type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
 
 /**
- * A key for the store. Limits of another size have other counters, so that layers can share a
+ * Keys for the store. Limits of another size have other counters, so that layers can share a
  * store.
  */
-function limitKeyOf(
-  call: ToolCall,
+function limitKeys(
   per: LimitPer | undefined,
   limit: readonly unknown[],
-): string | Promise<string> {
-  if (per === undefined) return textOf([...limit, 'all']);
-  if (per === 'tool') return textOf([...limit, per, call.toolName]);
-  if (per === 'session') return textOf([...limit, per, call.turn.sessionId]);
-  const name = per(call);
-  return typeof name === 'string'
-    ? ownKey(name, limit)
-    : Promise.resolve(name).then((awaited) => ownKey(awaited, limit));
+): (call: ToolCall) => string | Promise<string> {
+  if (per === undefined) {
+    const key = textOf([...limit, 'all']);
+    return () => key;
+  }
+  if (per === 'tool') return ({ toolName }) => textOf([...limit, per, toolName]);
+  if (per === 'session') return ({ turn }) => textOf([...limit, per, turn.sessionId]);
+  return (call) => {
+    const name = per(call);
+    return typeof name === 'string'
+      ? ownKey(name, limit)
+      : Promise.resolve(name).then((awaited) => ownKey(awaited, limit));
+  };
 }
 
 function ownKey(name: unknown, limit: readonly unknown[]): string {

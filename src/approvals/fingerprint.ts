@@ -6,8 +6,8 @@
 import { slotOf } from '../core/onion/pass.ts';
 import { servicesOf } from '../core/onion/own-call.ts';
 import { type ToolCall } from '../core/contract/call.ts';
-import { canonicalJson } from '../core/json/canonical.ts';
 import { hashCanonical } from '../core/json/hash-canonical.ts';
+import { snapshotObject } from '../core/json/json.ts';
 import { hashOf } from '../core/onion/conditions.ts';
 
 /** Every call of a tool carries the same frozen schema and annotations. */
@@ -53,15 +53,15 @@ export function fingerprintOf(call: ToolCall): string {
   // and may say something else.
   if (slot.call === call && slot.fingerprint !== null) return slot.fingerprint;
   const { toolName, toolArgs: args, callId, turn } = call;
-  // Kept with the arguments: the texts of fingerprint and hashes are made of it.
-  canonicalJson(args);
-  const fingerprint = hashOf(call, {
+  // A snapshot is hashed from bytes, without a text in between.
+  const asked = snapshotObject({
     toolName,
     args,
     callId,
     sessionId: turn.sessionId,
     definition: definitionHashOf(call),
   });
+  const fingerprint = hashOf(call, asked);
   if (slot.call === call) slot.fingerprint = fingerprint;
   return fingerprint;
 }

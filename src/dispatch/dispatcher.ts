@@ -31,8 +31,8 @@ import type { ShownTools, TurnMemory } from './intake/shown-tools.ts';
 import { recordOf } from './record.ts';
 import { type ApprovalParts, type Approvals, createApprovals } from './resume/approvals.ts';
 import { backgroundStarter } from './run/background.ts';
-import { callsUnderWay } from './run/calls-under-way.ts';
-import { type LifecycleParts, runLifecycle } from './run/lifecycle.ts';
+import { type CallsUnderWay, callsUnderWay } from './run/calls-under-way.ts';
+import { announce, answerOf, finished, type LifecycleParts } from './run/lifecycle.ts';
 import { runTool, type RunToolOptions } from './run/run-tool.ts';
 import { resultOfReport } from './run/tool-result.ts';
 import { contextsFor, createServices } from './services.ts';
@@ -112,15 +112,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     standing: parts.standing,
     contextFor: (call) => contextFor(call, abortOf(call), call.report),
   });
-  const start = starter(parts, { turnOf, entries, services, approvals });
+  const start = starter(parts, { calls, turnOf, entries, services, approvals });
   const bottom = toolRunner(parts, entries, contextFor);
   const run: Run = (call) => stacks.governed(call, bottom);
   const startBehind = backgroundStarter({
     hub: parts.hub,
     closing: calls.closing,
     run: stacks.starting,
-    runBehind: (request, options, extra) =>
-      calls.addBehind(() => start(request, options, run, extra)),
+    runBehind: (request, options, extra) => start(request, options, run, extra),
   });
   const runOrStart: Run = (call) => {
     const background = recordOf(call).tool?.background;
@@ -134,19 +133,30 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   return {
     turnOf,
     call: (request, options = NO_OPTIONS, seat = null) =>
-      calls.add(() => start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat })),
-    resume: (id, decision, options = {}) => calls.add(() => resumed(id, decision, options)),
+      calls.isClosed()
+        ? closedDispatcher()
+        : start(request, options, runOrStart, seat === null ? NO_EXTRA : { seat }),
+    resume: (id, decision, options = {}) =>
+      calls.isClosed() ? closedDispatcher() : calls.add(() => resumed(id, decision, options)),
     observe: (request, output, options = {}) =>
-      calls.add(() =>
-        start(request, options, (call) => stacks.observed(call, ranElsewhere), {
-          over: { output, executor: 'provider_native' },
-        }),
-      ),
+      calls.isClosed()
+        ? closedDispatcher()
+        : start(request, options, (call) => stacks.observed(call, ranElsewhere), {
+            over: { output, executor: 'provider_native' },
+          }),
     drain: calls.drain,
   };
 }
 
+const nothingToLet = (): void => {};
+
+const closedDispatcher = (): Promise<never> =>
+  Promise.reject(
+    new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls'),
+  );
+
 interface StarterParts {
+  readonly calls: CallsUnderWay;
   readonly turnOf: Dispatcher['turnOf'];
   readonly entries: Entries;
   readonly services: CallServices;
@@ -155,7 +165,7 @@ interface StarterParts {
 
 function starter(
   parts: DispatcherParts,
-  { turnOf, entries, services, approvals }: StarterParts,
+  { calls, turnOf, entries, services, approvals }: StarterParts,
 ): Start {
   const { shown, layers, limits } = parts;
   const cleaned = requestCleaner(layers, (name) => shown.get(name) !== undefined);
@@ -172,8 +182,9 @@ function starter(
     const { over = null } = extra;
     // What has happened is written down also for a caller that has gone.
     const { signal, [OWN_ABORT]: own } = over === null ? options : NO_OPTIONS;
-    const linked = own === undefined ? abortWith(signal) : { source: own, unlink: () => {} };
+    const linked = own === undefined ? abortWith(signal) : { source: own, unlink: nothingToLet };
     const turn = turnOf(options.turn);
+    calls.begin();
     try {
       const opening: Opening = {
         turn,
@@ -188,9 +199,20 @@ function starter(
         resumption: extra.resumption ?? null,
         isBackground: extra.isBackground ?? false,
       };
-      return await runLifecycle(openCall(request, opening, opens), run, ends);
+      const call = openCall(request, opening, opens);
+      announce(call, ends);
+      let answer: ToolResult;
+      try {
+        answer = await run(call);
+      } catch (raised) {
+        await finished(call, answerOf(call, raised), ends);
+        throw raised;
+      }
+      const result = finished(call, answer, ends);
+      return result instanceof Promise ? await result : result;
     } finally {
       linked.unlink();
+      calls.end();
     }
   };
 }

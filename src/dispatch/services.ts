@@ -2,6 +2,7 @@
  * What the dispatcher does for layers and gates that decide about a call, and for tools that run.
  */
 
+import type { Refusal } from '../core/onion/pass.ts';
 import type { CallServices, CallTool } from '../core/contract/services.ts';
 import { withCall } from '../core/onion/own-call.ts';
 import { type ToolCall } from '../core/contract/call.ts';
@@ -92,6 +93,10 @@ export function contextsFor(
   callFrom: (call: ToolCall, abort: AbortSource) => ToolContext['call'],
 ): RunToolOptions['contextFor'] {
   const logger = scrubbingLogger(host, layers);
+  const objectionTo = (call: ToolCall): Refusal | null => {
+    const tool = toolOf(call, call.toolName);
+    return tool === null ? null : objectTo(call, tool);
+  };
   return (call, abort, report) => {
     const { callId, turn } = call;
     const { policy: permissions } = conditionsOf(call);
@@ -105,10 +110,6 @@ export function contextsFor(
       logger,
       call: callFrom(call, abort),
     };
-    const objection = () => {
-      const tool = toolOf(call, call.toolName);
-      return tool === null ? null : objectTo(call, tool);
-    };
-    return bindContext(context, { call, abort, objection });
+    return bindContext(context, { call, abort, objectionTo });
   };
 }

@@ -118,11 +118,9 @@ export const quoteVoice = (text: string): string => quoted(text, FRAME_OR_NOTE);
  * Where lines begin with a sign, behind nothing that shows. What is between two signs is gone
  * through once.
  */
-function* candidatesIn(text: string): Generator<number> {
-  // Plain ASCII, which most texts are, has one bracket of the kind.
-  const isPlain = Buffer.byteLength(text) === text.length && !text.includes('\u001b');
+function* candidatesIn(text: string, first: number, isPlain: boolean): Generator<number> {
   let past = 0;
-  for (let at = signFrom(text, 0, isPlain); at !== -1; at = signFrom(text, past, isPlain)) {
+  for (let at = first; at !== -1; at = signFrom(text, past, isPlain)) {
     if (NO_FRAME.test(text.slice(at, at + 2))) {
       past = at + 1;
       continue;
@@ -165,9 +163,13 @@ function shownFrom(text: string, at: number, past: number): number {
 }
 
 function quoted(text: string, ours: RegExp): string {
+  // Plain ASCII, which most texts are, has one bracket of the kind.
+  const isPlain = Buffer.byteLength(text) === text.length && !text.includes('\u001b');
+  const first = signFrom(text, 0, isPlain);
+  if (first === -1) return text;
   let quotedText = '';
   let from = 0;
-  for (const index of candidatesIn(text)) {
+  for (const index of candidatesIn(text, first, isPlain)) {
     if (!ours.test(headOf(text, index))) continue;
     quotedText += `${text.slice(from, index)}\\`;
     from = index;

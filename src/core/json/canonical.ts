@@ -4,8 +4,17 @@
  * error.
  */
 
-import { keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
-import { type Label, wordsOf, shapeCache } from './json-bytes.ts';
+import { isSnapshot, keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
+import {
+  bytes,
+  FULL,
+  type Label,
+  NOT_PLAIN,
+  shapeCache,
+  type Style,
+  wordsOf,
+  writeJson,
+} from './json-bytes.ts';
 
 /**
  * Longer texts are written anew: arguments are asked for again and again, results are not, and
@@ -26,7 +35,7 @@ export function canonicalJson(value: unknown): string {
   if (before !== null) return before;
   const outside = open.length;
   try {
-    const text = containerText(value, outside);
+    const text = asciiText(value) ?? containerText(value, outside);
     if (text.length <= MAX_KNOWN) keepText(value, text);
     return text;
   } finally {
@@ -34,6 +43,15 @@ export function canonicalJson(value: unknown): string {
     open.length = outside;
     steps.length = outside;
   }
+}
+
+/**
+ * The text of a snapshot of short ASCII, read from its bytes in one piece: the pieces that
+ * `containerText` joins would be garbage at once. `null` for any other value.
+ */
+function asciiText(value: object): string | null {
+  const end = isSnapshot(value) ? writeJson(value, 0, ASCII) : NOT_PLAIN;
+  return end === NOT_PLAIN ? null : bytes.toString('latin1', 0, end);
 }
 
 /** The objects around the one being written, and the way to each: for the path in an error. */
@@ -84,7 +102,7 @@ function listText(list: readonly unknown[], outside: number): string {
 
 function objectText(source: Readonly<Record<string, unknown>>, outside: number): string {
   const at = open.length - 1;
-  const members = membersOf(Object.keys(source));
+  const members = membersOf(source);
   if (members === undefined) {
     open.pop();
     refuse('has a member name with a lone surrogate', outside);
@@ -183,22 +201,32 @@ export interface Member extends Label {
  * Members in the order of their names' UTF-16 code units, or `undefined` if a name cannot be
  * written. Sorting and quoting them once for each shape saves a third of the whole work.
  */
-export const membersOf: (names: readonly string[]) => readonly Member[] | undefined = shapeCache(
-  (names) => {
-    const members: Member[] = [];
-    // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
-    for (const name of names.toSorted()) {
-      const text = quoted(name);
-      if (text === undefined) return undefined;
-      const label = members.length === 0 ? `${text}:` : `,${text}:`;
-      members.push({
-        name,
-        label,
-        quoteLabel: `${label}"`,
-        words: wordsOf(label),
-        length: label.length,
-      });
-    }
-    return members;
+export const membersOf: (source: object) => readonly Member[] | undefined = shapeCache((names) => {
+  const members: Member[] = [];
+  // Without a comparator `toSorted` compares UTF-16 code units, which is RFC 8785's order.
+  for (const name of names.toSorted()) {
+    const text = quoted(name);
+    if (text === undefined) return undefined;
+    const label = members.length === 0 ? `${text}:` : `,${text}:`;
+    members.push({
+      name,
+      label,
+      quoteLabel: `${label}"`,
+      words: wordsOf(label),
+      length: label.length,
+    });
+  }
+  return members;
+});
+
+const ASCII: Style = {
+  maxDepth: MAX_JSON_DEPTH,
+  labels: membersOf,
+  below: () => ASCII,
+  writeText(text, at) {
+    const written = quoted(text);
+    if (written === undefined || at + 3 * written.length > FULL) return NOT_PLAIN;
+    return bytes.write(written, at) === written.length ? at + written.length : NOT_PLAIN;
   },
-);
+  makeRoom: () => NOT_PLAIN,
+};

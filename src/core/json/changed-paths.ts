@@ -35,8 +35,8 @@ function compare(
       );
     }
   } else if (isPlain(before) && isPlain(after)) {
-    for (const name of Object.keys(before)) compareMember(before, after, name, path, paths);
-    for (const name of Object.keys(after))
+    for (const name in before) compareMember(before, after, name, path, paths);
+    for (const name in after)
       if (!Object.hasOwn(before, name)) compareMember(before, after, name, path, paths);
   } else paths.push(path);
 }
@@ -48,7 +48,8 @@ function compareMember(
   path: string,
   paths: string[],
 ): void {
-  const [was, is] = [memberOf(before, name), memberOf(after, name)];
+  const was = memberOf(before, name);
+  const is = memberOf(after, name);
   // Most members are as they were, and their paths are never written.
   if (was !== is) compare(was, is, path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
 }

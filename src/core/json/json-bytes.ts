@@ -12,7 +12,7 @@ export interface Style {
    * The members of an object, in the order in which they are written; `undefined` where one cannot
    * be.
    */
-  labels(names: readonly string[]): readonly Label[] | undefined;
+  labels(source: object): readonly Label[] | undefined;
   /** The style of the object or list that a member holds. */
   below(name: string, value: object): Style;
   /** Writes a string that is long or needs care, and answers the next place. */
@@ -86,7 +86,7 @@ function writeItems(items: readonly unknown[], start: number, style: Style, dept
 function writeMembers(source: object, start: number, style: Style, depth: number): number {
   const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype !== Object.prototype && prototype !== null) return NOWHERE;
-  const labels = style.labels(Object.keys(source));
+  const labels = style.labels(source);
   let at = start > LIMIT ? style.makeRoom(start) : start;
   if (labels === undefined || at === NOWHERE) return NOWHERE;
   target[at] = 0x7b;
@@ -213,30 +213,39 @@ const MAX_NAMES = 32;
 const MAX_NAME_LENGTH = 64;
 
 /**
- * `make`, once for each list of names. Bounded in every direction: names come from outside.
- * `undefined` is not kept.
+ * `make`, once for each list of member names. Bounded in every direction: names come from outside.
+ * `undefined` is not kept. `for…in` instead of `Object.keys`: a list of the names would be garbage
+ * at once. It also meets inherited names, which no shape has, so such an object is made anew.
  */
 export function shapeCache<T>(
   make: (names: readonly string[]) => T | undefined,
-): (names: readonly string[]) => T | undefined {
+): (source: object) => T | undefined {
   // By first name, so that most look-ups meet one candidate.
   const shapes = new Map<string, Shape<T>[]>();
-  return (names) => {
-    const candidates = names.length === 0 ? undefined : shapes.get(names[0] ?? '');
+  return (source) => {
+    const candidates = shapes.get(firstNameOf(source));
     if (candidates !== undefined) {
-      for (const shape of candidates) if (sameNames(shape.names, names)) return shape.made;
+      for (const shape of candidates) if (hasNames(source, shape.names)) return shape.made;
     }
+    const names = Object.keys(source);
     const made = make(names);
     if (made !== undefined) remember(shapes, { names, made });
     return made;
   };
 }
 
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  // The last name differs more often than the first ones.
-  for (let index = a.length - 1; index >= 0; index -= 1) if (a[index] !== b[index]) return false;
-  return true;
+function firstNameOf(source: object): string {
+  for (const name in source) return name;
+  return '';
+}
+
+function hasNames(source: object, names: readonly string[]): boolean {
+  let count = 0;
+  for (const name in source) {
+    if (name !== names[count]) return false;
+    count += 1;
+  }
+  return count === names.length;
 }
 
 function remember<T>(shapes: Map<string, Shape<T>[]>, shape: Shape<T>): void {

@@ -108,24 +108,36 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
  * Copies a foreign value into frozen JSON, reading every property once, so that a getter or a proxy
  * cannot show one value to a check and another to the tool. Dates become ISO strings, an inherited
  * `toJSON` is asked, `undefined` members are left out. Throws `ERR_NOT_JSON` for everything JSON
- * cannot say; it does not guess. `maxValues` is for what a stranger made: an object that holds
+ * cannot say; it does not guess. The limits are for what a stranger made: an object that holds
  * another one twice, which holds a third one twice, is small and has no end.
  */
-export function snapshot(value: unknown, maxValues = Number.POSITIVE_INFINITY): JsonValue {
+export function snapshot(
+  value: unknown,
+  maxValues = Number.POSITIVE_INFINITY,
+  maxDepth = MAX_JSON_DEPTH,
+): JsonValue {
   // What was copied before is JSON already, and most results of a layer are.
   const isKnown = typeof value === 'object' && value !== null && Mark.isOn(value);
   if (isKnown && maxValues === Number.POSITIVE_INFINITY) return value as JsonValue;
-  return copied(value, { isMarked: true, left: maxValues });
+  return copied(value, { isMarked: true, left: maxValues, maxDepth });
 }
 
-/** Whether an error is the one for a value that holds too many. */
-export const isTooWide = (error: unknown): boolean =>
-  error instanceof AlliumError && error.details.reason === TOO_WIDE;
+/** Which limit of a snapshot a value is beyond, by the error that it gave. */
+export function excessBehind(error: unknown): 'deep' | 'wide' | null {
+  if (!(error instanceof AlliumError)) return null;
+  const { reason } = error.details;
+  if (reason === TOO_DEEP) return 'deep';
+  return reason === TOO_WIDE ? 'wide' : null;
+}
 
 const TOO_WIDE = 'too_many_values';
+const TOO_DEEP = 'too_deep';
 
 const tooWide = (): AlliumError =>
   new AlliumError('ERR_NOT_JSON', 'the value holds too many values', { reason: TOO_WIDE });
+
+const tooDeep = (maxDepth: number): AlliumError =>
+  new AlliumError('ERR_NOT_JSON', `the value nests deeper than ${maxDepth}`, { reason: TOO_DEEP });
 
 /**
  * A copy like a snapshot that nobody will ask for by identity: for what goes into a record and is
@@ -137,11 +149,15 @@ export function frozenCopy(value: unknown): JsonObject {
   return copy;
 }
 
-const UNMARKED: Walk = { isMarked: false, left: Number.POSITIVE_INFINITY };
+const UNMARKED: Walk = {
+  isMarked: false,
+  left: Number.POSITIVE_INFINITY,
+  maxDepth: MAX_JSON_DEPTH,
+};
 
 /** `snapshot` for values that must be objects. */
-export function snapshotObject(value: unknown): JsonObject {
-  const copy = snapshot(value);
+export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: number): JsonObject {
+  const copy = snapshot(value, maxValues, maxDepth);
   if (!isObject(copy)) throw notJson('', 'is not an object');
   return copy;
 }
@@ -194,6 +210,7 @@ interface Walk {
   readonly isMarked: boolean;
   /** How many more values the copy may hold. */
   left: number;
+  readonly maxDepth: number;
 }
 
 /** The objects around the one being copied, and the way to each: for the path in an error. */
@@ -246,9 +263,12 @@ function copy(value: unknown, walk: Walk, outside: number): JsonValue {
 
 function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   // Only values made here are marked, so this is JSON already.
-  if (Mark.isOn(value)) return counted(value, walk);
-  if (open.length - outside >= MAX_JSON_DEPTH)
-    throw refuse(`nests deeper than ${MAX_JSON_DEPTH}`, outside);
+  const depth = open.length - outside;
+  if (Mark.isOn(value)) return bounded(value, walk, depth);
+  if (depth >= walk.maxDepth)
+    throw depth >= MAX_JSON_DEPTH
+      ? refuse(`nests deeper than ${MAX_JSON_DEPTH}`, outside)
+      : tooDeep(walk.maxDepth);
   // Few are open at a time: looking through them costs less than a set.
   if (open.includes(value, outside)) throw refuse('contains itself', outside);
   const plain = plainForm(value, outside);
@@ -261,15 +281,17 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   return made;
 }
 
-/** A snapshot is not copied again, but many of them can make one value that is too wide. */
-function counted(value: object, walk: Walk): JsonValue {
+/** A snapshot is not copied again, but it can make the value around it too wide or too deep. */
+function bounded(value: object, walk: Walk, outerDepth: number): JsonValue {
   if (walk.left < Number.POSITIVE_INFINITY) {
-    const pending: object[] = [value];
+    const pending = [{ node: value, depth: outerDepth + 1 }];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const items = Object.values<unknown>(next as Record<string, unknown>);
+      const { node, depth } = next;
+      if (depth > walk.maxDepth) throw tooDeep(walk.maxDepth);
+      const items = Object.values<unknown>(node as Record<string, unknown>);
       walk.left -= items.length;
       if (walk.left < 0) throw tooWide();
-      for (const item of items) if (isNode(item)) pending.push(item);
+      for (const item of items) if (isNode(item)) pending.push({ node: item, depth: depth + 1 });
     }
   }
   return value as JsonValue; // Only JSON is marked.

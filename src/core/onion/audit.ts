@@ -35,17 +35,17 @@ export function openAudit(annotations: ToolAnnotations): AuditRecord {
  */
 export function mergeAudit(state: Pass, patch: AuditPatch, depth: number): void {
   const record = recordOf(state);
-  // Many a layer has something to say on its own line only.
-  if (isEmpty(patch)) return;
-  const name = soleName(patch);
-  const text: unknown = name === null ? null : patch[name];
-  if (name !== null && typeof text === 'string') {
-    if (mayWrite(state, name, depth)) record[name] = scrubText(text, state.scrubs);
+  if (isTexts(patch)) {
+    for (const name in patch) {
+      const text: unknown = patch[name];
+      if (typeof text === 'string' && mayWrite(state, name, depth))
+        record[name] = scrubText(text, state.scrubs);
+    }
     return;
   }
   const clean = cleanPatch(state, patch);
-  for (const key of Object.keys(clean)) {
-    const value = clean[key];
+  for (const key in clean) {
+    const value = clean[key] ?? null;
     // Assigning `__proto__` would change what the record is instead of what it says.
     if (key === '__proto__') continue;
     if (key === 'layers') record.layers.push(...linesIn(value));
@@ -53,21 +53,16 @@ export function mergeAudit(state: Pass, patch: AuditPatch, depth: number): void 
   }
 }
 
-const isEmpty = (patch: object): boolean => {
-  for (const _name in patch) return false;
-  return true;
-};
-
 /**
- * The only name in a patch, where it is one that stays as it is. Most patches say one text, and
- * that needs no copy.
+ * Whether a patch has nothing but texts under names that stay as they are, which need no copy. Most
+ * patches are such, or empty.
  */
-function soleName(patch: AuditPatch): string | null {
-  const names = Object.keys(patch);
-  const [name] = names;
-  if (name === undefined || names.length > 1 || name === 'layers' || !FIXED_MEMBERS.has(name))
-    return null;
-  return Object.getPrototypeOf(patch) === Object.prototype ? name : null;
+function isTexts(patch: AuditPatch): boolean {
+  for (const name in patch) {
+    if (!FIXED_MEMBERS.has(name) || name === 'layers' || typeof patch[name] !== 'string')
+      return false;
+  }
+  return Object.getPrototypeOf(patch) === Object.prototype;
 }
 
 /**
@@ -99,7 +94,7 @@ function cleanEntry(
   const line: Record<string, JsonValue | undefined> = {};
   const details = cleanMembers(said, scrubs);
   // One by one: to spread what is frozen, and add to it, costs more than all the rest of a line.
-  for (const key of Object.keys(details)) if (key !== '__proto__') line[key] = details[key];
+  for (const key in details) if (key !== '__proto__') line[key] = details[key];
   line.name = scrubText(name, scrubs);
   line.status = details.status ?? scrubText(status, scrubs);
   line.startedAt = startedAt;

@@ -85,14 +85,14 @@ export function runnerOf(members: readonly (ToolLayer | Stage)[]): RunStack {
   const scrubs = members.flatMap((member) => ('scrub' in member ? (member.scrub ?? []) : []));
   const isRecorded = members.some((member) => 'caller' in member);
   const chainFor = rememberLast((next: Next) => chainOf(members, bottomLink(next)));
-  return async (call, next) => {
+  return (call, next) => {
     const { state } = slotOf(call);
     state.active = true;
     state.scrubs = scrubs;
     state.abort = abortOf(call);
     state.annotations = call.annotations;
     if (isRecorded) state.audit = openAudit(call.annotations);
-    return outerEdge(await chainFor(next)(call, null), call);
+    return chainFor(next)(call, null).then((result) => outerEdge(result, call));
   };
 }
 

@@ -3,7 +3,7 @@
 import { type ApprovedCall, type Pass, type Frame, type Link, linkOf, slotOf } from './pass.ts';
 import { fail, ok } from './results.ts';
 import { isAbandoned } from './own-call.ts';
-import { isResultOf, stamp } from './make-result.ts';
+import { isResultOf, runningMs, stamp } from './make-result.ts';
 import { mergeAudit } from './audit.ts';
 import { type ToolCall } from '../contract/call.ts';
 import {
@@ -64,11 +64,11 @@ function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<To
     tellRewrites(parent, terms.approved);
   state.executedArgs = call.toolArgs;
   const before = state.executed;
-  const startedAt = state.clock.monotonic();
+  state.enteredAt = state.clock.monotonic();
   state.executed = strongerExecuted(before, 'unknown');
   state.running = true;
   const come = (result: ToolResult) =>
-    answer(parent, measured(comeOut(result, before, parent), state, startedAt));
+    answer(parent, measured(comeOut(result, before, parent), state));
   const threw = (thrown: unknown) => come(executorThrew(call, thrown));
   const answered = (value: unknown) =>
     come(
@@ -123,8 +123,8 @@ const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
  * What an executor answers is stamped when it is built. It is built again only where that would be
  * wrong: another word on what ran, or a time of a millisecond and more.
  */
-function measured(result: ToolResult, state: Pass, startedAt: number): ToolResult {
-  const ms = state.clock.monotonic() - startedAt;
+function measured(result: ToolResult, state: Pass): ToolResult {
+  const ms = runningMs(state);
   const isRight = ms - result.executionDurationMs < 1;
   if (result.executed === state.executed && isRight) return result;
   return stamp(result, state.executed, isRight ? result.executionDurationMs : ms);

@@ -142,7 +142,7 @@ export function make(
     executed: state.running ? (claim ?? 'yes') : state.executed,
     approval: null,
     outputFiles: NO_FILES,
-    executionDurationMs: 0,
+    executionDurationMs: state.running ? runningMs(state) : 0,
     interruption: ending.interruption,
     metadata: ending.metadata,
   } as ResultFields;
@@ -152,6 +152,12 @@ export function make(
     undefined,
     state.audit,
   );
+}
+
+/** How long the executor has been at work, in whole milliseconds and more. */
+export function runningMs({ clock, enteredAt }: Pass): number {
+  const ms = clock.monotonic() - enteredAt;
+  return ms < 1 ? 0 : ms;
 }
 
 /** The one literal every result is made of. */

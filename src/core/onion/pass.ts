@@ -67,6 +67,8 @@ export interface Pass {
   executed: Executed;
   /** The executor is at work: what is built now is its answer. */
   running: boolean;
+  /** When the executor was entered last, by the monotonic clock. */
+  enteredAt: number;
   /**
    * Set once a layer has returned without waiting for `next`; only then must frames ask whether
    * anybody listens.
@@ -139,6 +141,7 @@ export function createPass(seed: PassSeed = {}): Pass {
     abort: null,
     executed: seed.executedBefore ?? 'no',
     running: false,
+    enteredAt: 0,
     abandoned: false,
     raised: null,
     withheld: false,

@@ -35,19 +35,20 @@ export function scrubMembers<T extends object>(
   scrubs: readonly Scrub[],
   fixed: ReadonlySet<string> = NONE,
 ): T {
-  const names = Object.keys(value);
   // Any object can be read by its own names.
   const items = value as Readonly<Record<string, unknown>>;
   // Made with the first member that is not clean. Looked at once: cleaning again what was found
   // unclean would double with every level.
   let members: [string, unknown][] | null = null;
-  for (let index = 0; index < names.length; index += 1) {
-    const name = names[index] ?? '';
+  let before = 0;
+  for (const name in items) {
+    if (!Object.hasOwn(items, name)) continue;
     const cleanName = fixed.has(name) ? name : scrubText(name, scrubs);
     const clean = scrubbed(items[name], scrubs);
     if (members === null && (cleanName !== name || clean !== items[name]))
-      members = names.slice(0, index).map((before) => [before, items[before]]);
+      members = Object.entries(items).slice(0, before);
     members?.push([cleanName, clean]);
+    before += 1;
   }
   // The members a type names keep their names.
   return members === null ? value : (Object.fromEntries(members) as T);

@@ -19,6 +19,8 @@ export interface Stage {
   readonly enter?: (call: ToolCall) => ToolCall | ToolResult | Promise<ToolCall | ToolResult>;
   /** What the call comes to, given what it came to inside. */
   readonly leave?: (call: ToolCall, result: ToolResult) => ToolResult | Promise<ToolResult>;
+  /** Whether `leave` has something to do for this call. Asked after `enter`. @default it has */
+  readonly leaves?: (call: ToolCall) => boolean;
   /** What the stage has to say of a call that ran elsewhere; `null` for nothing. */
   readonly tooLate?: TooLate;
 }
@@ -56,8 +58,8 @@ function goOn(
 ): Promise<ToolResult> {
   if (isResult(entered)) return Promise.resolve(refused(step, entered, startedAt));
   const answering = inner(entered, step.parent);
-  const { leave } = step.stage;
-  if (leave === undefined) return answering;
+  const { leave, leaves } = step.stage;
+  if (leave === undefined || leaves?.(entered) === false) return answering;
   return answering.then((inside) => {
     try {
       const left = leave(entered, inside);

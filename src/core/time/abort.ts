@@ -115,9 +115,11 @@ export function abortWith(parent: AbortSignal | undefined): {
 } {
   const source = createAbort();
   const unlink =
-    parent === undefined ? () => {} : followAbort(parent, () => source.abort(parent.reason));
+    parent === undefined ? unlinked : followAbort(parent, () => source.abort(parent.reason));
   return { source, unlink };
 }
+
+const unlinked = (): void => {};
 
 /** A signal that aborts with its parent, or on its own. */
 export function linkAbort(parent?: AbortSignal): LinkedAbort {

@@ -37,14 +37,30 @@ export type Bounds = TimeBounds &
  * Aborts what is given to `work` on deadline or cancellation, waits out the grace, and leaves
  * nothing behind. No signal is made unless the work reads it.
  */
-export function runWithin<T>(
+export const runWithin = <T>(
   bounds: Bounds,
   work: (abort: AbortSource) => T | Promise<T>,
-): Promise<Ending<T>> {
+): Promise<Ending<T>> => finishWithin(bounds, work, (ending) => ending);
+
+/**
+ * The same, answering what `finish` makes of the ending: a promise less than to wait for the ending
+ * and then go on.
+ */
+export function finishWithin<T, R>(
+  bounds: Bounds,
+  work: (abort: AbortSource) => T | Promise<T>,
+  finish: (ending: Ending<T>) => R,
+): Promise<R> {
   const source = 'call' in bounds ? bounds.call : bounds;
   const clock = 'call' in bounds ? clockOf(bounds.call) : bounds.clock;
-  return new Promise((resolve) => {
-    const run = openRun<T>(source, clock, bounds, resolve);
+  return new Promise((resolve, reject) => {
+    const run = openRun<T>(source, clock, bounds, (ending) => {
+      try {
+        resolve(finish(ending));
+      } catch (thrown) {
+        reject(thrown as Error); // Passed on as it was thrown.
+      }
+    });
     try {
       const working = work(bounds.timeoutMs === undefined ? abortOf(source) : run);
       Promise.resolve(working).then(
@@ -67,7 +83,9 @@ export const nextWithin = (
   { timeoutMs, graceMs }: TimeBounds,
   stopped: (ending: Stopped<ToolResult>) => ToolResult,
 ): Promise<ToolResult> =>
-  runWithin({ call, timeoutMs, graceMs }, (abort) => next(withLazySignal(call, abort))).then(
+  finishWithin(
+    { call, timeoutMs, graceMs },
+    (abort) => next(withLazySignal(call, abort)),
     (ending) => {
       if (ending.by !== 'itself') return stopped(ending);
       if ('value' in ending.ran) return ending.ran.value;

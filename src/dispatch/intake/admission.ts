@@ -62,6 +62,7 @@ export const admissionStage = (options: AdmissionOptions): Stage => ({
     return call;
   },
   leave: withStripped,
+  leaves: (call) => recordOf(call).hiddenStripped > 0,
   tooLate: inadmissible,
 });
 
@@ -179,6 +180,7 @@ export function limitStage({ limits, perRun, perSession, gate, onStart }: LimitO
       recordOf(call).seats.at(-1)?.leave();
       return result;
     },
+    leaves: () => gate !== OPEN_GATE,
     // It happened, so it counts; a count that is full stays full.
     tooLate: (call) => (take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' }),
   };

@@ -8,6 +8,7 @@ import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 import {
   freezeParsed,
   snapshot,
+  excessBehind,
   excessOf,
   isObject,
   snapshotObject,
@@ -156,6 +157,8 @@ export function readArguments(given: unknown, limits: IntakeLimits): Intake {
   try {
     return readObject(given, limits);
   } catch (error) {
+    const excess = excessBehind(error);
+    if (excess !== null) return broken(excessText(excess, limits));
     // A hostile proxy throws on the first touch.
     return broken(
       `the arguments are not JSON: ${error instanceof AlliumError ? oneLine(error.message) : 'they cannot be read'}`,
@@ -165,11 +168,29 @@ export function readArguments(given: unknown, limits: IntakeLimits): Intake {
 
 function readObject(given: unknown, limits: IntakeLimits): Intake {
   if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
-  const excess = excessIn(given, limits);
-  if (excess !== null) return broken(excess);
-  const args = snapshotObject(given);
-  const bytes = Buffer.byteLength(JSON.stringify(args));
-  return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
+  const { maxArgsValues, maxArgsDepth, maxArgsBytes } = limits;
+  const args = snapshotObject(given, maxArgsValues, maxArgsDepth);
+  const bytes = mostBytes(args) > maxArgsBytes ? Buffer.byteLength(JSON.stringify(args)) : 0;
+  return bytes > maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
+}
+
+/** What one character or one number takes as JSON at most. */
+const MOST_PER_UNIT = 6;
+const MOST_PER_NUMBER = 25;
+
+/** More than a value takes as JSON: most are so small that they need not be written to know. */
+function mostBytes(value: JsonValue): number {
+  if (typeof value === 'string') return MOST_PER_UNIT * value.length + 2;
+  if (typeof value !== 'object' || value === null) return MOST_PER_NUMBER;
+  let most = 2;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly JsonValue[]) most += 1 + mostBytes(item);
+    return most;
+  }
+  const members = value as JsonObject; // Neither a list nor anything simple.
+  for (const name in members)
+    most += MOST_PER_UNIT * name.length + 4 + mostBytes(members[name] ?? null);
+  return most;
 }
 
 function readText(text: string, limits: IntakeLimits): Intake {
@@ -183,8 +204,9 @@ function readText(text: string, limits: IntakeLimits): Intake {
   }
   if (!isObject(parsed))
     return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
-  const excess = excessIn(parsed, limits);
-  if (excess !== null) return broken(excess);
+  // Before anything else walks over them: every further walk costs as much as there are values.
+  const excess = excessOf(parsed, limits.maxArgsDepth, limits.maxArgsValues);
+  if (excess !== null) return broken(excessText(excess, limits));
   return checked(freezeParsed(parsed));
 }
 
@@ -208,7 +230,7 @@ function unfit(value: JsonValue): string | null {
     return '"__proto__" is not allowed as a name in the arguments';
   // A list can be read by its names, too.
   const items = value as Readonly<Record<string, JsonValue>>;
-  for (const key of Object.keys(value)) {
+  for (const key in items) {
     const problem = unfit(key) ?? unfit(items[key] ?? null);
     if (problem !== null) return problem;
   }
@@ -218,14 +240,10 @@ function unfit(value: JsonValue): string | null {
 const tooLarge = (bytes: number, { maxArgsBytes }: IntakeLimits): string =>
   `the arguments are too large: ${bytes} bytes, at most ${maxArgsBytes} are taken`;
 
-/** Before anything else walks over them: every further walk costs as much as there are values. */
-function excessIn(given: object, { maxArgsDepth, maxArgsValues }: IntakeLimits): string | null {
-  const excess = excessOf(given, maxArgsDepth, maxArgsValues);
-  if (excess === null) return null;
-  if (excess === 'deep')
-    return `the arguments nest too deep: at most ${maxArgsDepth} levels are taken`;
-  return `the arguments hold too many values: at most ${maxArgsValues} are taken; send less at a time`;
-}
+const excessText = (excess: 'deep' | 'wide', limits: IntakeLimits): string =>
+  excess === 'deep'
+    ? `the arguments nest too deep: at most ${limits.maxArgsDepth} levels are taken`
+    : `the arguments hold too many values: at most ${limits.maxArgsValues} are taken; send less at a time`;
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';

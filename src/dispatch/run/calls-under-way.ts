@@ -1,15 +1,15 @@
 /** Which calls have not ended, for whoever closes the dispatcher. */
 
 import { AlliumError } from '../../core/contract/errors.ts';
-import type { ToolResult } from '../../core/contract/result.ts';
 
 export interface CallsUnderWay {
-  readonly add: (start: () => Promise<ToolResult>) => Promise<ToolResult>;
-  /**
-   * What a call under way has started. It is let in until that call has ended too, so that each one
-   * gets its ending.
-   */
-  readonly addBehind: (start: () => Promise<ToolResult>) => Promise<ToolResult>;
+  /** Whether no call is let in any more but those that calls under way start. */
+  readonly isClosed: () => boolean;
+  /** Counts a call that begins; each one must be followed by an `end`. */
+  readonly begin: () => void;
+  readonly end: () => void;
+  /** Counts as a call what leads to one. */
+  readonly add: <T>(start: () => Promise<T>) => Promise<T>;
   /** Lets nobody in any more, and waits for the last one. To be called once. */
   readonly drain: () => Promise<void>;
   /** Aborts what nobody waits for; everything else comes to its own end. */
@@ -18,30 +18,27 @@ export interface CallsUnderWay {
 
 export function callsUnderWay(): CallsUnderWay {
   const closing = new AbortController();
-  let closed = false;
   let underWay = 0;
   let wake = () => {};
-  const done = (): void => {
+  const begin = (): void => void (underWay += 1);
+  const end = (): void => {
     underWay -= 1;
     if (underWay === 0) wake();
   };
-  const add = (start: () => Promise<ToolResult>): Promise<ToolResult> => {
-    const running = start();
-    underWay += 1;
-    running.then(done, done);
-    return running;
-  };
   return {
     closing: closing.signal,
-    add: (start) =>
-      closed
-        ? Promise.reject(
-            new AlliumError('ERR_CLOSED', 'this dispatcher was closed and takes no more calls'),
-          )
-        : add(start),
-    addBehind: add,
+    isClosed: () => closing.signal.aborted,
+    begin,
+    end,
+    async add(start) {
+      begin();
+      try {
+        return await start();
+      } finally {
+        end();
+      }
+    },
     async drain() {
-      closed = true;
       closing.abort(new AlliumError('ERR_CLOSED', 'the dispatcher was closed'));
       // What ends may have started something behind it.
       while (underWay > 0) await new Promise<void>((resolve) => void (wake = resolve));

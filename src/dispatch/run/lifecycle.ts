@@ -30,37 +30,49 @@ export interface LifecycleParts {
   readonly noteReceipt: (result: ToolResult) => ToolResult | Promise<ToolResult>;
 }
 
+/** Tells the listeners that a call has come. One that is resumed was announced when it came first. */
+export function announce(call: ToolCall, { hub }: LifecycleParts): void {
+  if (call.turn.resumes === undefined) hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
+}
+
 /**
- * Runs one call through its stack and tells the listeners, who hear everything before the host gets
- * its result. Most answers are short and wait for nobody, and an await that is not needed costs as
- * much as a layer.
+ * The result that the host gets for what the stack answered. The listeners are told before. Most
+ * answers are short and wait for nobody, and an await that is not needed costs as much as a layer.
  */
-export async function runLifecycle(
+export function finished(
   call: ToolCall,
-  run: (call: ToolCall) => Promise<ToolResult>,
+  answer: ToolResult,
   parts: LifecycleParts,
-): Promise<ToolResult> {
-  // A call that is taken up again was announced when it first came.
-  if (call.turn.resumes === undefined)
-    parts.hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
-  let answer: ToolResult;
-  let raised: unknown = null;
-  try {
-    answer = await run(call);
-  } catch (thrown) {
-    raised = thrown;
-    answer = answerOf(call, raised);
-  }
+): ToolResult | Promise<ToolResult> {
   recordOf(call).done = true;
-  const shown = isTooLong(answer, parts) ? await keptAside(call, answer, parts) : answer;
-  const noted = parts.noteReceipt(shown);
-  const result = noted instanceof Promise ? await noted : noted;
+  if (isTooLong(answer, parts))
+    return keptAside(call, answer, parts).then((shown) => noted(call, answer, shown, parts));
+  return noted(call, answer, answer, parts);
+}
+
+function noted(
+  call: ToolCall,
+  answer: ToolResult,
+  shown: ToolResult,
+  parts: LifecycleParts,
+): ToolResult | Promise<ToolResult> {
+  const result = parts.noteReceipt(shown);
+  return result instanceof Promise
+    ? result.then((kept) => told(call, answer, kept, parts))
+    : told(call, answer, result, parts);
+}
+
+function told(
+  call: ToolCall,
+  answer: ToolResult,
+  result: ToolResult,
+  parts: LifecycleParts,
+): ToolResult {
   if (!answer.ok) {
     logFailure(call, answer, parts);
     logHookFailure(call, answer, parts);
   }
   tellEnding(call, result, parts);
-  if (raised !== null) throw raised;
   return result;
 }
 
@@ -116,7 +128,7 @@ function framesOf(thrown: unknown): readonly string[] {
 }
 
 /** The result of a call that is about to be thrown at the host. */
-const answerOf = (call: ToolCall, raised: unknown): ToolResult =>
+export const answerOf = (call: ToolCall, raised: unknown): ToolResult =>
   isAlliumError(raised) && raised.result !== undefined
     ? raised.result
     : fail(call, 'exception', raised, 'The call failed outside its tool.');

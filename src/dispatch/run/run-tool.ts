@@ -6,7 +6,7 @@ import type { ToolCall, ToolProgress } from '../../core/contract/call.ts';
 import { oneLine } from '../../core/contract/errors.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import type { AbortSource } from '../../core/time/abort.ts';
-import { runWithin } from '../../core/time/run-within.ts';
+import { finishWithin } from '../../core/time/run-within.ts';
 import { describeProblems, type SchemaProblem } from '../../tools/schema/validator.ts';
 import type { Invocation, Tool, ToolContext, ToolExecutor } from '../../tools/tool.ts';
 import { invalidArgsText } from '../intake/admission.ts';
@@ -49,14 +49,10 @@ interface Entry {
 }
 
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
-export async function runTool(
-  call: ToolCall,
-  tool: Tool,
-  options: RunToolOptions,
-): Promise<ToolResult> {
+export function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
   const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null, problems: [] };
   const report = (progress: ToolProgress) => reportProgress(call, progress, entry.secrets);
-  const ending = await runWithin(
+  return finishWithin<unknown, ToolResult>(
     { call, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS },
     (abort) => {
       const context = options.contextFor(call, abort, report);
@@ -65,13 +61,14 @@ export async function runTool(
         return enterTool(call, { tool, args: call.toolArgs, context }, entry, options);
       return enterPrepared(call, tool, context, entry, options);
     },
+    (ending) => {
+      if (entry.changed !== null) return notEntered(call, entry.changed);
+      if (entry.misfit === null)
+        return withUses(call, resultOf(call, tool, ending, { ...entry, limits: options.limits }));
+      const text = invalidArgsText(call, entry.misfit);
+      return fail(call, 'schema_violation', null, text, { executed: 'no' });
+    },
   );
-  if (entry.changed !== null) return notEntered(call, entry.changed);
-  if (entry.misfit !== null)
-    return fail(call, 'schema_violation', null, invalidArgsText(call, entry.misfit), {
-      executed: 'no',
-    });
-  return withUses(call, resultOf(call, tool, ending, { ...entry, limits: options.limits }));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { JsonValue } from '../../core/json/json-value.ts';
 import { createIdOf, stateOf } from '../../core/onion/own-call.ts';
 import type { ToolCall } from '../../core/contract/call.ts';
 import { describeThrown, isAlliumError, oneLine } from '../../core/contract/errors.ts';
-import { isTooWide, snapshot } from '../../core/json/json.ts';
+import { excessBehind, snapshot } from '../../core/json/json.ts';
 import type { Interruption, ToolResult } from '../../core/contract/result.ts';
 import type { Ending, Ran } from '../../core/time/run-within.ts';
 import { definitionHashOf, fingerprintOf } from '../../approvals/fingerprint.ts';
@@ -94,7 +94,9 @@ function answered(call: ToolCall, tool: Tool | null, value: unknown, taking: Tak
   try {
     taken = takenFrom(call, value, taking);
   } catch (error) {
-    return isTooWide(error) ? tooLarge(call, `${maxResultValues} values`) : notJson(call, error);
+    return excessBehind(error) === 'wide'
+      ? tooLarge(call, `${maxResultValues} values`)
+      : notJson(call, error);
   }
   const result = taken.ok ? fitsOutput(call, tool, taken, taking.problems) : taken;
   const { renderedResult: text } = result;

@@ -16,42 +16,63 @@ import type { ToolContext } from '../../tools/tool.ts';
 interface Running {
   readonly call: ToolCall;
   readonly abort: AbortSource;
-  /** Why the tool may not be entered any more. */
-  readonly objection: () => Refusal | null;
+  /** Why the tool of a call may not be entered any more. */
+  readonly objectionTo: (call: ToolCall) => Refusal | null;
 }
 
-/** By identity: a context that somebody made up stands for no call. */
-const calls = new WeakMap<ToolContext, Running>();
+const HANDLE: unique symbol = Symbol('allium.running');
+
+/** What a context carries for this file alone: a tool that finds it can read nothing from it. */
+class Handle {
+  readonly #running: Running;
+
+  constructor(running: Running) {
+    this.#running = running;
+  }
+
+  static runningOf(context: ToolContext): Running | null {
+    const { [HANDLE]: handle } = context as { readonly [HANDLE]?: unknown }; // Or made up by a host.
+    return typeof handle === 'object' && handle !== null && #running in handle
+      ? handle.#running
+      : null;
+  }
+}
+
 const uses = new WeakMap<object, JsonObject[]>();
 
 /** More than a record should hold; the number of those left out is told. */
 const MAX_USES = 100;
 
+/** One getter for all contexts: with one each, every context would be laid out by itself. */
+const LAZY_SIGNAL = {
+  enumerable: true,
+  get(this: ToolContext): AbortSignal | undefined {
+    return Handle.runningOf(this)?.abort.read();
+  },
+};
+
+type ContextFields = Omit<ToolContext, 'signal'> & { [HANDLE]?: Handle };
+
 /** Completes the context of a call. Its signal is made when a tool reads it. */
-export function bindContext(fields: Omit<ToolContext, 'signal'>, running: Running): ToolContext {
-  const { abort } = running;
+export function bindContext(context: ContextFields, running: Running): ToolContext {
+  context[HANDLE] = new Handle(running);
   // The one member that is missing comes with the getter.
-  const context = Object.freeze(
-    Object.defineProperty(fields, 'signal', {
-      enumerable: true,
-      get: () => abort.read(),
-    }) as unknown as ToolContext,
-  );
-  calls.set(context, running);
-  return context;
+  return Object.freeze(Object.defineProperty(context, 'signal', LAZY_SIGNAL) as ToolContext);
 }
 
 /** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
 export const abortOfRunning = (context: ToolContext): AbortSource =>
-  calls.get(context)?.abort ?? sourceOf(context.signal);
+  Handle.runningOf(context)?.abort ?? sourceOf(context.signal);
 
 /**
  * For an executor that waits before it sends a call on: why the call must not be sent, because its
  * tool is not any more what it was when the call was decided about. To be asked in the same step as
  * the sending.
  */
-export const changeWhileRunning = (context: ToolContext): Refusal | null =>
-  calls.get(context)?.objection() ?? null;
+export function changeWhileRunning(context: ToolContext): Refusal | null {
+  const running = Handle.runningOf(context);
+  return running === null ? null : running.objectionTo(running.call);
+}
 
 /**
  * Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be
@@ -61,16 +82,16 @@ export async function refusalWhileRunning(
   context: ToolContext,
   proposed: object,
 ): Promise<string | null> {
-  const running = calls.get(context);
-  return running === undefined
+  const running = Handle.runningOf(context);
+  return running === null
     ? 'only a governed call may do this'
     : refusalOfLate(running.call, proposed);
 }
 
 /** Leaves word of one thing a running tool did. */
 export function noteUse(context: ToolContext, use: JsonObject): void {
-  const running = calls.get(context);
-  if (running === undefined) return;
+  const running = Handle.runningOf(context);
+  if (running === null) return;
   const state = stateOf(running.call);
   const noted = uses.get(state) ?? [];
   noted.push(use);

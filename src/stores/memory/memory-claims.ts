@@ -132,29 +132,47 @@ const upTo = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 });
 
 type EndedClaims = LRUCache<string, MemoryClaim>;
 
-/**
- * Claims under way, claims that ended, and answers. Claims that ended stand apart by when they may
- * go, the one that ended first in front.
- */
+/** Claims that ended stand apart by when they may go, the one that ended first in front. */
+interface Tables {
+  readonly underWay: Map<string, MemoryClaim>;
+  readonly done: EndedClaims;
+  readonly unknown: EndedClaims;
+  readonly repeatable: EndedClaims;
+}
+
+const peekIn = ({ underWay, done, unknown, repeatable }: Tables, key: string) =>
+  underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
+
+/** Where a claim stands as it is. */
+function tableOf(tables: Tables, { forgetAt, repeatable, state }: MemoryClaim) {
+  if (forgetAt === null) return tables.underWay;
+  if (repeatable) return tables.repeatable;
+  return state === 'done' ? tables.done : tables.unknown;
+}
+
 function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
-  const underWay = new Map<string, MemoryClaim>();
-  const done: EndedClaims = new LRUCache(upTo(maxKeys));
-  const unknown: EndedClaims = new LRUCache(upTo(maxKeys));
-  const repeatable: EndedClaims = new LRUCache(upTo(maxKeys));
+  const tables: Tables = {
+    underWay: new Map(),
+    done: new LRUCache(upTo(maxKeys)),
+    unknown: new LRUCache(upTo(maxKeys)),
+    repeatable: new LRUCache(upTo(maxKeys)),
+  };
+  const { underWay, done, unknown, repeatable } = tables;
   const answers = fairTable<JsonObject>();
   const held = ownerCounts();
   const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
-  const peek = (key: string) =>
-    underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
+  const peek = (key: string) => peekIn(tables, key);
   const remove = (key: string): void => {
     const claim = peek(key);
     if (claim === undefined) return;
     held.change(claim, -1);
-    for (const table of [underWay, done, unknown, repeatable, answers]) table.delete(key);
+    tableOf(tables, claim).delete(key);
+    answers.delete(key);
   };
 
   const demandRoom = (wanted: MemoryClaim, now: number): void => {
-    for (const key of firstKeys(done, (claim) => isForgotten(claim, now))) remove(key);
+    if (done.size > 0)
+      for (const key of firstKeys(done, (claim) => isForgotten(claim, now))) remove(key);
     // Repeatable claims make room for any other; an effect that may have happened is forgotten only
     // when no caller can still be waiting to hear of it.
     if (free() <= 0) for (const key of firstKeys(repeatable, () => free() <= 0)) remove(key);
@@ -182,11 +200,9 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
       underWay.set(key, claim);
     },
     close(key, claim) {
-      for (const table of [underWay, done, unknown, repeatable]) table.delete(key);
-      const ended = claimOf(claim, null, claim);
-      if (claim.repeatable) repeatable.set(key, ended);
-      else if (claim.state === 'done') done.set(key, ended);
-      else unknown.set(key, ended);
+      const before = peek(key);
+      if (before !== undefined) tableOf(tables, before).delete(key);
+      tableOf(tables, claim).set(key, claimOf(claim, null, claim));
       if (claim.answer !== null) answers.set(key, claim.owner ?? '', claim.answer);
       const loser = answers.size > maxEntries ? answers.loser() : null;
       if (loser === null) return;
