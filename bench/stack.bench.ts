@@ -55,7 +55,10 @@ export async function stackBench(options: BenchOptions): Promise<Report> {
   });
   const weighed = await weighSides(options);
   const isIdle = ({ group }: Measured) => group === IDLE.group;
-  const rows = rowsOf(measured.filter((one) => !isIdle(one)), LIMIT);
+  const rows = rowsOf(
+    measured.filter((one) => !isIdle(one)),
+    LIMIT,
+  );
   const idle = rowsOf(measured.filter(isIdle), BARE);
   const text = [
     renderRows(rows, LIMIT),

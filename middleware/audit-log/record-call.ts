@@ -22,7 +22,8 @@ import {
 } from '../../src/receipts/index.ts';
 
 /**
- * From here on a background sink has to be waited for: receipts that nobody takes must not pile up.
+ * With more receipts under way, calls wait for a background sink: what it does not take must not
+ * pile up.
  */
 const MAX_UNDER_WAY = 1_000;
 

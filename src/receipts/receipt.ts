@@ -22,7 +22,7 @@ export interface Receipt {
   readonly reason: string | null;
   readonly kind: string | null;
   readonly executor: string | null;
-  /** `null` in an intent: nobody knows yet. */
+  /** `null` in an intent: the call has not ended. */
   readonly status: string | null;
   readonly error_category: string | null;
   readonly executed: 'no' | 'yes' | 'unknown';
@@ -97,7 +97,7 @@ export interface LocalReceiptSink {
   append(sessionId: string, build: (uri: string) => Receipt, durability: Durability): Appended;
   /**
    * The same for a draft, which is laid out where its line is written from: no receipt is made of
-   * it. Sinks of a host may lack it, and get what `append` gets.
+   * it. A sink of the host's own may leave it out; `append` gets the receipts then.
    */
   appendDraft?(sessionId: string, draft: ReceiptDraft, durability: Durability): Appended;
   /**

@@ -137,7 +137,7 @@ function serverOf(call: ToolCall): string | null {
 
 const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** A turn comes from the host, and the receipt must be written whatever is in it. */
+/** A turn comes from the host: its receipt must be written also with a wrong count. */
 const countOr = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;
 

@@ -55,7 +55,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** What goes out together. Those who wait for the same thing share one promise. */
+/** Receipts that go out in one write. All with the same durability share one promise. */
 interface Waiting {
   /** `null` where there are none. */
   receipts: OpenLines | null;
@@ -172,7 +172,8 @@ async function run(queue: Queue): Promise<void> {
   await (written === null && synced === null ? turnOfTheLoop() : KEPT);
   do {
     await writeOut(queue);
-    // Who waits gets a try of their own; nothing else is tried again before the next append.
+    // After a failure only receipts that calls wait for are tried at once; others go with the next
+    // append.
   } while (
     queue.waiting.receipts !== null &&
     (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
@@ -194,7 +195,7 @@ function openIfNone({ chain, running }: Queue): void {
   }
 }
 
-/** Writes all it can, and tells those who wait. Never rejects. */
+/** Writes what waits, and settles its promises. Never rejects. */
 async function writeOut(queue: Queue): Promise<void> {
   const { chain } = queue;
   const taken = take(queue);
@@ -278,7 +279,7 @@ function createWaiter(): Waiter {
     resolve = resolved;
     reject = rejected;
   });
-  // Whoever appended may not look at the promise at all.
+  // A caller of `append` may drop the promise.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }

@@ -139,7 +139,7 @@ interface Handed {
   readonly again: () => Promise<void>;
 }
 
-/** Takes receipts for a sink. Whatever the sink does, only promises reject. */
+/** Takes drafts for a sink. A sink that throws makes `kept` reject; `write` itself never throws. */
 interface Writer {
   write(sessionId: string, draft: ReceiptDraft, durability: Durability): Handed;
   /** Rejects when the sink knows that it cannot write; `null` when there is nothing to ask. */

@@ -148,7 +148,10 @@ describe('localReceiptSink', () => {
           counts.push(open.add(file).size);
           return file;
         },
-        close: (file) => void (open.delete(file), systemFiles.close(file)),
+        close(file) {
+          open.delete(file);
+          systemFiles.close(file);
+        },
       };
       const sink = testSink(dir, { maxFileBytes: 4096 }, files);
       const kept = Array.from({ length: 150 }, (_, nth) =>

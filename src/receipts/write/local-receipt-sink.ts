@@ -70,9 +70,9 @@ const EXPECTED = Object.freeze({
 });
 
 /**
- * Writes each session's receipts to `<dir>/<safe session>.jsonl`, whoever else writes there. Called
+ * Writes each session's receipts to `<dir>/<safe session>.jsonl`, beside other processes. Called
  * as a function it resolves when the receipt was handed to the system. It does not send anything
- * anywhere, delete old files, or keep someone who holds the signing key from rewriting them.
+ * anywhere, delete old files, or keep a holder of the signing key from rewriting them.
  */
 export function localReceiptSink(options: LocalReceiptSinkOptions = {}): LocalReceiptSink {
   return createSink(options, systemFiles);
@@ -99,10 +99,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
   const keeper = keeperFrom(options, files);
   // By file and not by session: names that were made safe into the same one share a writer.
   const writers = new Map<string, ChainWriter>();
-  /**
-   * The one used last, which is never closed for another: making a name safe costs as much as
-   * writing a line.
-   */
+  /** The writer used last, by session: making a name safe costs as much as writing a line. */
   let last: { readonly sessionId: string; readonly writer: ChainWriter } | null = null;
   let isClosed = false;
 
@@ -116,7 +113,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     const writer =
       writers.get(name) ??
       openSafely(keeper, sessionId, () => closeOldest(writers, last?.writer ?? null));
-    // The last one in the map was used last.
+    // `closeOldest` goes by the order of the map.
     writers.delete(name);
     writers.set(name, writer);
     while (writers.size > MAX_OPEN && closeOldest(writers, writer)) {}

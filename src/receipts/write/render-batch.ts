@@ -161,7 +161,7 @@ const MAX_KEPT_BYTES = 2 * 1024 * 1024;
 /** Of a chain: the receipts that wait, those that are being written, and their lines. */
 const MAX_SPARES = 3;
 
-/** Kept for the next lines, of whichever chain. */
+/** For the next lines of any chain. */
 const spares: Buffer[] = [];
 
 /** Nothing yet, with room for about so many lines. */
@@ -171,8 +171,8 @@ export function takeBytes(lineCount: number): BatchBytes {
 }
 
 /**
- * Lets go of the bytes. Only once, and only when nobody reads them any more: other lines are
- * written over them.
+ * Hands the buffer to the next `takeBytes`. Only once, and only when `bytesOf` is no longer read:
+ * other lines are written over it.
  */
 export function giveBackBytes({ buffer }: BatchBytes): void {
   if (buffer.length <= MAX_KEPT_BYTES && spares.length < MAX_SPARES) spares.push(buffer);

@@ -46,7 +46,7 @@ export interface Segments {
    * Something in the segment may not be on disk. A durable write behind it would not change that.
    */
   isUnsynced: boolean;
-  /** Somebody has asked for receipts on disk: segments are synced when they are left. */
+  /** A receipt was appended with `fsync`: segments are synced when they are left. */
   isDurable: boolean;
   /** The name of the segment is not on disk yet. */
   isNewName: boolean;
@@ -160,8 +160,8 @@ export function writeSomeNow(
 }
 
 /**
- * Waits until what was written is on disk. A failure gives the segment up: what the system still
- * holds of it nobody knows.
+ * Waits until what was written is on disk. A failure gives the segment up: how much
+ * of it the system still holds is not known.
  */
 export async function syncSegment(chain: Segments): Promise<void> {
   if (chain.file === null) return;
