@@ -26,7 +26,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { createReceipt, type Receipt, type ReceiptFields } from 'allium/receipts';
+import type { Receipt, ReceiptFields } from 'allium/receipts';
 import type { Measured } from './harness.ts';
 import type { BenchOptions } from './options.ts';
 import { renderRows, type Report, rowsOf, throughputGoal } from './report.ts';
@@ -112,12 +112,8 @@ function receiptLoop(): Loop {
   let n = 0;
   const caller = async (): Promise<void> => {
     for (let wave = 0; wave < WAVES; wave++) {
-      const fields = fieldsAt((n += 1));
-      await sink.append(
-        fields.session_id,
-        (uri) => createReceipt(fields, { audit: AUDIT, uri, emittedMs: EMITTED_MS }),
-        'fsync',
-      ).kept;
+      const draft = { fields: fieldsAt((n += 1)), audit: AUDIT, emittedMs: EMITTED_MS };
+      await sink.appendDraft?.(draft.fields.session_id, draft, 'fsync').kept;
     }
   };
   return {

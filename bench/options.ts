@@ -50,7 +50,7 @@ usage: npm run bench -- [compose|registry|stack|durable|receipts|memory|proxy|st
   stack      the captain stack against one hand-written function and LangChain  about 150 s
   durable    receipts that are on disk before anybody goes on  about 10 s
   receipts   verifying and searching a million receipts        about 120 s
-  memory     a million calls on one long-lived signal          about 80 s
+  memory     calls on one signal, in flight, in many sessions  about 6 min
   proxy      an MCP server behind the proxy and behind others  at most 200 s
   starlark   scripts here and in the native interpreter        about 60 s
   startup    importing the package, the command, a first answer  about 120 s

@@ -168,7 +168,7 @@ function isSink(value: unknown): boolean {
 
 function isKey(value: unknown): boolean {
   try {
-    hashCanonical(null, { key: value as HashKey }); // Whatever it is, it is checked there.
+    hashCanonical(null, { key: value as HashKey }); // Its type is checked there.
     return value !== undefined;
   } catch {
     return false;
@@ -196,8 +196,8 @@ const outsideOf = (name: string, because: string): OrderRule => ({
 });
 
 /**
- * Whatever turns a call away or changes it must be inside, or the receipt is not about the call
- * that was asked for.
+ * Layers that turn calls away or change them must be inside: otherwise the receipt is about another
+ * call than was asked for, or there is none.
  */
 const ORDER: readonly OrderRule[] = [
   outsideOf('consent', 'inside it, calls that a person or a rule refused would leave no receipt'),

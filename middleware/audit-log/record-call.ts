@@ -15,12 +15,15 @@ import {
 import {
   buildIntent,
   buildReceipt,
+  createReceipt,
   type Delivery,
   type Durability,
+  type ReceiptDraft,
 } from '../../src/receipts/index.ts';
 
 /**
- * From here on a background sink has to be waited for: receipts that nobody takes must not pile up.
+ * With more receipts under way, calls wait for a background sink: what it does not take must not
+ * pile up.
  */
 const MAX_UNDER_WAY = 1_000;
 
@@ -69,7 +72,7 @@ export async function intentNotKept(
   const kept =
     delivery?.send(
       call.turn.sessionId,
-      () => buildIntent(call),
+      buildIntent(call),
       durability === 'background' ? 'write' : durability,
     ).kept ?? null;
   if (kept === null) return null;
@@ -84,7 +87,10 @@ export async function intentNotKept(
  * it.
  */
 export const unrecorded = (call: ToolCall, result: ToolResult, { attach }: Settings): ToolResult =>
-  attach ? attachReceipt(result, buildReceipt(call, result, 0, null)) : result;
+  attach ? attached(result, buildReceipt(call, result, 0), null) : result;
+
+const attached = (result: ToolResult, draft: ReceiptDraft, uri: string | null): ToolResult =>
+  attachReceipt(result, createReceipt(draft.fields, { ...draft, uri }));
 
 /**
  * Sends the receipt, waits for it as long as the settings say, and notes on the result what became
@@ -97,12 +103,12 @@ export function record(
   settings: Settings,
 ): ToolResult | Promise<ToolResult> {
   const { delivery, attach } = settings;
-  const build = (uri: string | null) => buildReceipt(call, result, durationMs, uri);
-  if (delivery === null) return attachReceipt(result, build(null));
+  const draft = buildReceipt(call, result, durationMs);
+  if (delivery === null) return attached(result, draft, null);
   const durability = call.turn.prefetchNextTurn === true ? 'background' : settings.durability;
-  const { receipt, uri, kept } = delivery.send(call.turn.sessionId, build, durability);
+  const { uri, kept } = delivery.send(call.turn.sessionId, draft, durability);
+  if (attach) attached(result, draft, uri);
   const named = uri === null ? result : annotate(result, { receiptUri: uri });
-  if (attach) attachReceipt(named, receipt);
   const waits = kept !== null && (durability !== 'background' || delivery.underWay > MAX_UNDER_WAY);
   if (!waits) return noted(named, true, delivery, settings);
   return settledOrGone(kept, call, () => null).then((isKept) =>

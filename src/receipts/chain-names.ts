@@ -18,7 +18,7 @@ export const segmentFile = (chain: string, segment: number): string =>
 /** Where the newest signed checkpoint of a chain is kept once more. */
 export const headFile = (chain: string): string => `${chain}.head`;
 
-/** Says who writes to a chain. */
+/** Names the process that writes to a chain. */
 export const lockFile = (chain: string): string => `${chain}.lock`;
 
 /** One file of a chain. */

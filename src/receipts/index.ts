@@ -9,7 +9,15 @@ export type { LocalReceiptSinkOptions } from './write/local-receipt-sink.ts';
 export { localReceiptSink } from './write/local-receipt-sink.ts';
 export type { QueryOptions } from './read/search-receipts.ts';
 export { queryReceipts } from './read/search-receipts.ts';
-export type { Appended, Durability, LocalReceiptSink, Receipt, ReceiptSink } from './receipt.ts';
+export type {
+  Appended,
+  Durability,
+  LocalReceiptSink,
+  Receipt,
+  ReceiptDraft,
+  ReceiptFields,
+  ReceiptSink,
+} from './receipt.ts';
 export { RECEIPT_SCHEMA } from './receipt-schema.ts';
 export type { ReceiptFilter } from './read/search-receipts.ts';
 export type { StoredReceipt } from './read/stored-receipt.ts';
@@ -20,4 +28,3 @@ export type { TornTail } from './read/verify-chain.ts';
 export type { Witness } from './read/verify-index.ts';
 export type { VerifyOptions, VerifyProgress, VerifyReport } from './read/verify-receipts.ts';
 export { verifyReceipts } from './read/verify-receipts.ts';
-export type { ReceiptFields } from './write/create-receipt.ts';

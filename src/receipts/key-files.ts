@@ -63,13 +63,13 @@ export function signingKey(folder = keyFolder()): Signer {
   );
   const signer = createSigner('localReceiptSink', pem);
   const open = keyFile(folder, PUBLIC, () => signer.publicKey, 0o644);
-  // Whoever verifies with another key is told of signatures that nobody here made.
+  // Verified with another key, every signature of this state folder counts as forged.
   if (open.trim() !== signer.publicKey.trim())
     throw badKey(`the key file ${join(folder, PUBLIC)} does not belong to ${SIGNING}`);
   return signer;
 }
 
-/** The text of a key file. Whoever comes second takes what the first one made. */
+/** The text of a key file. Of two processes that make it at once, the second takes the first's. */
 function keyFile(folder: string, name: string, make: () => string, mode = 0o600): string {
   makeFolder(folder);
   const path = join(folder, name);

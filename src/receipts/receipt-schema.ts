@@ -1,4 +1,4 @@
-/** The JSON Schema of receipts, for whoever reads them without this package. */
+/** The JSON Schema of receipts, for programs that read them without this package. */
 
 import type { JsonSchema } from '../core/contract/call.ts';
 import { snapshotObject } from '../core/json/json.ts';

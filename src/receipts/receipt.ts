@@ -22,7 +22,7 @@ export interface Receipt {
   readonly reason: string | null;
   readonly kind: string | null;
   readonly executor: string | null;
-  /** `null` in an intent: nobody knows yet. */
+  /** `null` in an intent: the call has not ended. */
   readonly status: string | null;
   readonly error_category: string | null;
   readonly executed: 'no' | 'yes' | 'unknown';
@@ -50,6 +50,18 @@ export interface Receipt {
   readonly rule?: string;
   readonly audit: JsonObject | null;
   readonly emitted_at: string;
+}
+
+/** The fields that come before the audit record. */
+export type ReceiptFields = Omit<Receipt, 'audit' | 'emitted_at'>;
+
+/** All that a receipt is made of but its place. */
+export interface ReceiptDraft {
+  readonly fields: ReceiptFields;
+  /** The audit record as it is in memory. */
+  readonly audit: object | null;
+  /** Wall clock in milliseconds since 1970. */
+  readonly emittedMs: number;
 }
 
 /** When a receipt counts as kept: on disk, handed to the system, or some time later. */
@@ -83,6 +95,11 @@ export interface LocalReceiptSink {
    * gets the URI, because the receipt names itself. Throws when the file cannot be used.
    */
   append(sessionId: string, build: (uri: string) => Receipt, durability: Durability): Appended;
+  /**
+   * The same for a draft, which is laid out where its line is written from: no receipt is made of
+   * it. A sink of the host's own may leave it out; `append` gets the receipts then.
+   */
+  appendDraft?(sessionId: string, draft: ReceiptDraft, durability: Durability): Appended;
   /**
    * Rejects when the session's file cannot be written to just now; tries what failed before once
    * more. `null` when nothing failed, so that nobody has to wait. Throws when the file cannot be

@@ -11,7 +11,6 @@ import { isObject } from '../core/json/json.ts';
 import { openRegular } from '../system/open-regular.ts';
 import { isSigned, type SignedText, type Signer } from './checkpoint.ts';
 import { keepAside, lastLineEnd } from './write/keep-aside.ts';
-import { linesOf } from './read/read-blocks.ts';
 import { asciiJson, CHAIN_FIELDS, digestOf, GENESIS, LINE_FEED } from './receipt-line.ts';
 import { takeLock } from '../system/writer-lock.ts';
 
@@ -77,7 +76,7 @@ export function appendToIndex(
   }
 }
 
-/** Puts the index on disk, for those who were promised that their receipts are. */
+/** Puts the index on disk: with `fsync`, a session's entry is as safe as its receipts. */
 export function syncIndex(folder: string): void {
   const file = openRegular(join(folder, INDEX_FILE), { access: 'append' });
   if (file === null) return;
@@ -156,8 +155,8 @@ interface IndexEnd {
 }
 
 /**
- * The last entry that stands. What was torn, or was put behind it by somebody without the key, is
- * moved into a file beside the index.
+ * The last entry that stands. A torn line, and lines behind that entry that were written without
+ * the key, are moved into a file beside the index.
  */
 function mendedEnd(file: number, path: string, signer: Signer): IndexEnd {
   const { size } = fstatSync(file);
@@ -167,15 +166,17 @@ function mendedEnd(file: number, path: string, signer: Signer): IndexEnd {
   const block = Buffer.alloc(Math.min(TAIL_BYTES, whole));
   readSync(file, block, 0, block.length, whole - block.length);
   const isAll = block.length === whole;
-  const lines = [...linesOf(isAll ? block : block.subarray(block.indexOf(LINE_FEED) + 1))];
-  let end = whole;
-  for (const line of lines.toReversed()) {
-    const entry = parseEntry(line);
+  for (let end = block.length; end > 0; ) {
+    const start = end === 1 ? 0 : block.lastIndexOf(LINE_FEED, end - 2) + 1;
+    // The first line of a block is whole only where the file begins with it.
+    if (start === 0 && !isAll) break;
+    const entry = parseEntry(block.subarray(start, end - 1));
     if (entry !== null && stands(entry, signer)) {
-      if (end < whole) cutOff(file, path, 'behind', end, whole);
+      const behind = whole - block.length + end;
+      if (behind < whole) cutOff(file, path, 'behind', behind, whole);
       return { seq: entry.seq, hash: entry.hash };
     }
-    end -= line.length + 1;
+    end = start;
   }
   if (!isAll) throw new Error(`${path} ends with lines that nobody signed`);
   if (whole > 0) cutOff(file, path, 'behind', 0, whole);
@@ -183,8 +184,8 @@ function mendedEnd(file: number, path: string, signer: Signer): IndexEnd {
 }
 
 /**
- * The key may have been replaced: what another one signed is for those to judge who hold its public
- * half.
+ * The key may have been replaced: entries under another key id are left to `verifyReceipts`, which
+ * is given the public keys.
  */
 const stands = (entry: IndexEntry, { keyId, keys }: Signer): boolean =>
   entry.hash === entry.realHash &&

@@ -13,7 +13,7 @@ import {
   testSink,
   writeReceipts,
 } from '../receipts.fixture.ts';
-import { bytesOf, renderBatch } from '../write/render-batch.ts';
+import { bytesOf, openLines, renderBatch } from '../write/render-batch.ts';
 import { writeSignedHead } from '../signed-head.ts';
 import { verifyReceipts, type VerifyProgress } from './verify-receipts.ts';
 
@@ -53,7 +53,7 @@ function forgedChain(dir: string, count: number, isForged: (nth: number) => bool
     isEnded: true,
   };
   const receipts = Array.from({ length: count }, () => receiptText(makeReceipt(), null));
-  const { lines, checkpoint } = renderBatch(rules, start, receipts, 0);
+  const { lines, checkpoint } = renderBatch(rules, start, openLines(...receipts), 0);
   const path = join(dir, 'forged-1.jsonl');
   writeFileSync(path, bytesOf(lines));
   const head = openSync(join(dir, 'forged-1.head'), 'w');

@@ -9,13 +9,9 @@ import { accountOf } from '../../core/onion/account.ts';
 import type { AuditRecord } from '../../core/contract/audit-record.ts';
 import { hashOf } from '../../core/onion/conditions.ts';
 import type { HashValue } from '../../core/onion/pass.ts';
-import type { Receipt } from '../receipt.ts';
-import { createReceipt, type ReceiptFields } from './create-receipt.ts';
+import type { Receipt, ReceiptDraft, ReceiptFields } from '../receipt.ts';
 
-/**
- * How a call came out: what differs between the receipt of one and the word that it is about to
- * happen.
- */
+/** How a call came out: what differs between a receipt and an intent. */
 type Ending = Pick<
   Receipt,
   | 'record'
@@ -30,45 +26,35 @@ type Ending = Pick<
   | 'approved_hash'
   | 'executed_hash'
   | 'result_hash'
-  | 'rule'
 >;
 
 /** The receipt of a call that has ended. `call` must be the one whose hash was chosen. */
-export function buildReceipt(
-  call: ToolCall,
-  result: ToolResult,
-  durationMs: number,
-  uri: string | null,
-): Receipt {
+export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: number): ReceiptDraft {
   const { approvedArgs, executedArgs, blockedBy } = accountOf(result);
-  const { audit, executed } = result;
-  const hashed = (value: JsonValue | null): string | null =>
-    value === null ? null : hashOf(call, value);
+  const { audit = null, executed, status } = result;
   // `blockedBy` is written when the layer that turned the call away is left, and auditLog itself is
   // still at work here.
-  const blocker = blockedBy ?? (result.status === 'audit_unavailable' ? 'auditLog' : null);
-  const rule = ruleOf(audit, blocker);
+  const blocker = blockedBy ?? (status === 'audit_unavailable' ? 'auditLog' : null);
   const ending: Ending = {
     record: 'receipt',
     reason: textOr(audit?.reason) ?? textOr(audit?.summary),
     kind: textOr(audit?.kind) ?? call.annotations.kind ?? null,
     executor: result.executor ?? call.declaredExecutor,
-    status: result.status,
+    status,
     error_category: result.errorCategory,
     executed,
     blocked_by: blocker,
     duration_ms: Math.max(0, Math.round(durationMs * 1000) / 1000),
-    approved_hash: hashed(approvedArgs),
+    approved_hash: hashOrNull(call, approvedArgs),
     // An executor may know that it never got as far as the tool.
-    executed_hash: executed === 'no' ? null : hashed(executedArgs),
-    result_hash: hashed(result.result),
-    ...(rule === null ? {} : { rule }),
+    executed_hash: executed === 'no' ? null : hashOrNull(call, executedArgs),
+    result_hash: hashOrNull(call, result.result),
   };
-  return receiptOf(call, ending, audit ?? null, uri);
+  return draftOf(call, ending, audit);
 }
 
 /** What is about to happen, as far as is known before the layers inside have seen the call. */
-export const buildIntent = (call: ToolCall): Receipt => {
+export const buildIntent = (call: ToolCall): ReceiptDraft => {
   const ending: Ending = {
     record: 'intent',
     reason: null,
@@ -83,24 +69,14 @@ export const buildIntent = (call: ToolCall): Receipt => {
     executed_hash: null,
     result_hash: null,
   };
-  return receiptOf(call, ending, null, null);
+  return draftOf(call, ending, null);
 };
 
-/** The same receipt for a place that was found later. */
-export const placed = (receipt: Receipt, uri: string): Receipt =>
-  Object.freeze({ ...receipt, audit: Object.freeze({ ...receipt.audit, receipt_uri: uri }) });
-
-function receiptOf(
-  call: ToolCall,
-  ending: Ending,
-  audit: object | null,
-  uri: string | null,
-): Receipt {
+function draftOf(call: ToolCall, ending: Ending, audit: AuditRecord | null): ReceiptDraft {
   const { sessionId, runId, model, provider, emitOrder } = call.turn;
   const iteration = countOr(call.turn.iteration);
   const requested = hashOf(call, call.toolArgs);
-  const server = serverOf(call);
-  const fields: ReceiptFields = {
+  const fields: { -readonly [K in keyof ReceiptFields]: ReceiptFields[K] } = {
     schema_version: 1,
     record: ending.record,
     session_id: sessionId,
@@ -125,21 +101,29 @@ function receiptOf(
     result_hash: ending.result_hash,
     model: textOr(model),
     provider: textOr(provider),
-    ...(server === null ? {} : { server }),
-    ...(ending.rule === undefined ? {} : { rule: ending.rule }),
   };
-  return createReceipt(fields, { audit, uri, emittedMs: clockOf(call).now() });
+  const server = serverOf(call);
+  if (server !== null) fields.server = server;
+  const rule = ruleOf(audit, ending.blocked_by);
+  if (rule !== null) fields.rule = rule;
+  return { fields, audit, emittedMs: clockOf(call).now() };
 }
+
+const hashOrNull = (call: ToolCall, value: JsonValue | null): string | null =>
+  value === null ? null : hashOf(call, value);
 
 /**
  * The rule on the line of the layer that turned the call away; of a call that passed, the rule of
  * the outermost layer that names one.
  */
-function ruleOf(audit: AuditRecord | undefined, blocker: string | null): string | null {
-  const line = audit?.layers.findLast(
-    ({ name, rule }) => typeof rule === 'string' && (blocker === null || name === blocker),
-  );
-  return textOr(line?.rule);
+function ruleOf(audit: AuditRecord | null, blocker: string | null): string | null {
+  const lines = audit?.layers ?? [];
+  for (let index = lines.length - 1; index >= 0; index -= 1) {
+    const line = lines[index];
+    if (typeof line?.rule === 'string' && (blocker === null || line.name === blocker))
+      return line.rule;
+  }
+  return null;
 }
 
 /**
@@ -153,7 +137,7 @@ function serverOf(call: ToolCall): string | null {
 
 const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** A turn comes from the host, and the receipt must be written whatever is in it. */
+/** A turn comes from the host: its receipt must be written also with a wrong count. */
 const countOr = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;
 

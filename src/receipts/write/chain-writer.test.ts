@@ -87,6 +87,29 @@ describe('a chain writer', () => {
     await sink.close();
   });
 
+  it('begins at once where a call waits, and else when the event loop goes round', async () => {
+    const writes: number[] = [];
+    const files = {
+      write(file: number, bytes: Buffer) {
+        writes.push(bytes.toString('latin1').split('"record":"receipt"').length - 1);
+        return systemFiles.write(file, bytes);
+      },
+    };
+    const sink = testSink(testFolder(), {}, files);
+    sink.append('s', receipt('a'), 'background');
+    for (let nth = 0; nth < 100; nth += 1) await Promise.resolve();
+    sink.append('s', receipt('b'), 'background');
+
+    expect(writes).toEqual([]);
+    await sink.flush();
+    expect(writes).toEqual([2]);
+    const { kept } = sink.append('s', receipt('c'), 'write');
+    for (let nth = 0; nth < 100; nth += 1) await Promise.resolve();
+    expect(writes).toEqual([2, 1]);
+    await kept;
+    await sink.close();
+  });
+
   it('has a signed head before its first line: a kill in between leaves nothing to explain', async () => {
     const dir = testFolder();
     const heads: string[] = [];

@@ -3,22 +3,36 @@
  * meanwhile in the next one.
  */
 
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
-import type { Appended, Durability, Receipt } from '../receipt.ts';
+import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
+import type { Appended, Durability, Receipt, ReceiptDraft } from '../receipt.ts';
+import { layOut, receiptOf } from './create-receipt.ts';
 import { receiptText } from './receipt-text.ts';
+import {
+  addOpenBytes,
+  addOpenText,
+  giveBackBytes,
+  joinedLines,
+  openLines,
+  type OpenLines,
+} from './render-batch.ts';
 import {
   closeSegments,
   openChain,
   rotate,
+  rotateNow,
   type Segments,
   syncSegment,
   writeSome,
+  writeSomeNow,
 } from './segment-writer.ts';
 
 /** Writes one chain. */
 export interface ChainWriter {
   append(build: (uri: string) => Receipt, durability: Durability): Appended;
+  appendDraft(draft: ReceiptDraft, durability: Durability): Appended;
   /**
    * Tries what failed once more. Rejects when it fails again, or when there is no file that could
    * be written to.
@@ -26,9 +40,12 @@ export interface ChainWriter {
   ready(): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */
   flush(): Promise<void>;
-  /** True when nothing is under way and nothing is left to write. */
-  readonly isIdle: boolean;
-  /** Signs the end and lets go of the files. Only for a writer that is idle or has failed. */
+  /**
+   * Writes what waits, without waiting. `false` where it cannot: a write is under way, a receipt has
+   * to be on disk, or something failed.
+   */
+  writeNow(): boolean;
+  /** Signs the end and lets go of the files. Only for a writer that has written all, or failed. */
   closeNow(): void;
 }
 
@@ -38,9 +55,10 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** What goes out together. Those who wait for the same thing share one promise. */
+/** Receipts that go out in one write. All with the same durability share one promise. */
 interface Waiting {
-  receipts: string[];
+  /** `null` where there are none. */
+  receipts: OpenLines | null;
   written: Waiter | null;
   synced: Waiter | null;
 }
@@ -54,7 +72,8 @@ const KEPT = Promise.resolve();
 interface Queue {
   readonly chain: Segments;
   waiting: Waiting;
-  waitingBytes: number;
+  /** What is being written. */
+  taken: Waiting | null;
   /** The number of the receipt that was appended last. */
   seq: number;
   failure: Error | null;
@@ -74,20 +93,28 @@ export function createChainWriter(
   const queue: Queue = {
     chain,
     waiting: nothingWaiting(),
-    waitingBytes: 0,
+    taken: null,
     seq: chain.end.count,
     failure: null,
     running: null,
   };
   return {
     append(build, durability) {
-      const uri = uriOf(queue.seq + 1);
-      const before = queue.seq;
+      const seq = queue.seq + 1;
+      const uri = uriOf(seq);
       const text = receiptText(build(uri), key);
-      if (queue.seq !== before)
-        throw new Error('a receipt cannot be appended while another one is being built');
-      add(queue, text);
-      return { uri, kept: durability === 'background' ? KEPT : waiterFor(queue, durability) };
+      addOpenText(roomFor(queue, seq, text.length), text);
+      return appended(queue, seq, uri, durability);
+    },
+    appendDraft(draft, durability) {
+      const seq = queue.seq + 1;
+      const uri = uriOf(seq);
+      const length = layOut(draft, uri);
+      if (length === NOT_PLAIN) {
+        const text = receiptText(receiptOf(draft, uri), key);
+        addOpenText(roomFor(queue, seq, text.length), text);
+      } else addOpenBytes(roomFor(queue, seq, length), bytes, 0, length);
+      return appended(queue, seq, uri, durability);
     },
     ready() {
       if (queue.failure !== null) {
@@ -99,12 +126,14 @@ export function createChainWriter(
       return KEPT.then(() => openIfNone(queue));
     },
     async flush() {
-      if (queue.waiting.receipts.length > 0 || queue.failure !== null) void start(queue);
+      if (queue.waiting.receipts !== null || queue.failure !== null) void start(queue);
       await settle(queue);
     },
-    get isIdle() {
-      const { running, failure, waiting } = queue;
-      return running === null && failure === null && waiting.receipts.length === 0;
+    writeNow() {
+      if (queue.taken !== null || queue.failure !== null || queue.waiting.synced !== null)
+        return false;
+      writeOutNow(queue);
+      return queue.failure === null;
     },
     closeNow() {
       try {
@@ -116,32 +145,37 @@ export function createChainWriter(
   };
 }
 
-function add(queue: Queue, text: string): void {
-  if (queue.waitingBytes + text.length > MAX_WAITING_BYTES)
+/** Where the receipt that is number `seq` is added. */
+function roomFor(queue: Queue, seq: number, length: number): OpenLines {
+  if (queue.seq !== seq - 1)
+    throw new Error('a receipt cannot be appended while another one is being built');
+  const lines = (queue.waiting.receipts ??= openLines());
+  const bytesBefore = lines.length + (queue.taken?.receipts?.length ?? 0);
+  if (bytesBefore + length > MAX_WAITING_BYTES)
     throw queue.failure ?? new Error('too many receipts wait to be written');
-  queue.seq += 1;
-  queue.waitingBytes += text.length;
-  queue.waiting.receipts.push(text);
+  return lines;
+}
+
+function appended(queue: Queue, seq: number, uri: string, durability: Durability): Appended {
+  queue.seq = seq;
+  const kept = durability === 'background' ? KEPT : waiterFor(queue, durability);
   void start(queue);
+  return { uri, kept };
 }
 
 const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
 
 async function run(queue: Queue): Promise<void> {
-  // What is appended in one go is written in one go.
-  await KEPT;
+  const { written, synced } = queue.waiting;
+  // What is appended in one go is written in one go. Where no call waits for its receipt, calls that
+  // are under way come first: in this turn of the event loop nothing is chained or written.
+  await (written === null && synced === null ? turnOfTheLoop() : KEPT);
   do {
-    const taken = queue.waiting;
-    queue.waiting = nothingWaiting();
-    const { left, error } = await writeOut(queue.chain, taken);
-    queue.failure = error;
-    // In their order, before those that came meanwhile.
-    if (left.length > 0) queue.waiting.receipts = [...left, ...queue.waiting.receipts];
-    queue.waitingBytes = bytesOf(queue.waiting.receipts);
-    // Somebody who waits gets a try of their own; nobody else is tried again before the next
+    await writeOut(queue);
+    // After a failure only receipts that calls wait for are tried at once; others go with the next
     // append.
   } while (
-    queue.waiting.receipts.length > 0 &&
+    queue.waiting.receipts !== null &&
     (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
   );
   queue.running = null;
@@ -161,15 +195,15 @@ function openIfNone({ chain, running }: Queue): void {
   }
 }
 
-/** Writes all it can, and tells those who wait. Never rejects. */
-async function writeOut(
-  chain: Segments,
-  { receipts, written, synced }: Waiting,
-): Promise<{ left: string[]; error: Error | null }> {
+/** Writes what waits, and settles its promises. Never rejects. */
+async function writeOut(queue: Queue): Promise<void> {
+  const { chain } = queue;
+  const taken = take(queue);
+  const { receipts, written, synced } = taken;
   let done = 0;
   try {
     if (synced !== null) chain.isDurable = true;
-    while (done < receipts.length) {
+    while (receipts !== null && done < receipts.ends.length) {
       const batch = await writeSome(chain, receipts, done, synced !== null);
       done += batch.taken;
       if (batch.full) await rotate(chain);
@@ -177,19 +211,58 @@ async function writeOut(
     written?.resolve();
     if (synced !== null) await syncSegment(chain);
     synced?.resolve();
-    return { left: [], error: null };
+    conclude(queue, taken, done, null);
   } catch (cause) {
-    const error = unavailable(cause);
-    written?.reject(error);
-    synced?.reject(error);
-    return { left: receipts.slice(done), error };
+    conclude(queue, taken, done, unavailable(cause));
   }
 }
 
-const nothingWaiting = (): Waiting => ({ receipts: [], written: null, synced: null });
+/** The same without waiting, where no receipt has to be on disk. Never throws. */
+function writeOutNow(queue: Queue): void {
+  const { chain } = queue;
+  const taken = take(queue);
+  const { receipts, written } = taken;
+  let done = 0;
+  try {
+    while (receipts !== null && done < receipts.ends.length) {
+      const batch = writeSomeNow(chain, receipts, done);
+      done += batch.taken;
+      if (batch.full) rotateNow(chain);
+    }
+    written?.resolve();
+    conclude(queue, taken, done, null);
+  } catch (cause) {
+    conclude(queue, taken, done, unavailable(cause));
+  }
+}
 
-const bytesOf = (receipts: readonly string[]): number =>
-  receipts.reduce((sum, { length }) => sum + length, 0);
+function take(queue: Queue): Waiting {
+  const taken = queue.waiting;
+  queue.waiting = nothingWaiting();
+  queue.taken = taken;
+  return taken;
+}
+
+/** What could not be written waits again, before what came meanwhile. */
+function conclude(queue: Queue, taken: Waiting, done: number, failure: Error | null): void {
+  const { receipts, written, synced } = taken;
+  const { waiting } = queue;
+  queue.taken = null;
+  queue.failure = failure;
+  if (failure !== null) {
+    written?.reject(failure);
+    synced?.reject(failure);
+  }
+  if (receipts === null) return;
+  if (done < receipts.ends.length) {
+    const later = waiting.receipts;
+    waiting.receipts = joinedLines(receipts, done, later);
+    if (later !== null) giveBackBytes(later);
+  }
+  giveBackBytes(receipts);
+}
+
+const nothingWaiting = (): Waiting => ({ receipts: null, written: null, synced: null });
 
 function waiterFor({ waiting }: Queue, durability: 'write' | 'fsync'): Promise<void> {
   const waiter =
@@ -206,7 +279,7 @@ function createWaiter(): Waiter {
     resolve = resolved;
     reject = rejected;
   });
-  // Whoever appended may not look at the promise at all.
+  // A caller of `append` may drop the promise.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }

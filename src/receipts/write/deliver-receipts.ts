@@ -3,12 +3,18 @@
  * known.
  */
 
-import type { Durability, LocalReceiptSink, Receipt, ReceiptSink } from '../receipt.ts';
-import { placed } from './build-receipt.ts';
+import type {
+  Durability,
+  LocalReceiptSink,
+  Receipt,
+  ReceiptDraft,
+  ReceiptSink,
+} from '../receipt.ts';
+import { receiptOf } from './create-receipt.ts';
 
 /** A receipt that was handed to the sink. */
 export interface Sent {
-  readonly receipt: Receipt;
+  /** Where it stands, for sinks that have places. */
   readonly uri: string | null;
   /** Whether it was kept, once that is known; `null` when it was at once. Never rejects. */
   readonly kept: Promise<boolean> | null;
@@ -16,7 +22,7 @@ export interface Sent {
 
 /** Receipts on their way to a sink. */
 export interface Delivery {
-  send(sessionId: string, build: (uri: string | null) => Receipt, durability: Durability): Sent;
+  send(sessionId: string, draft: ReceiptDraft, durability: Durability): Sent;
   /**
    * Tries what could not be delivered, in order, and rejects while it cannot. `null` when there is
    * nothing to ask.
@@ -54,9 +60,9 @@ export function deliverReceipts(
   let failures = 0;
 
   return {
-    send(sessionId, build, durability) {
-      const { receipt, uri, kept, again } = writer.write(sessionId, build, durability);
-      if (kept === null) return { receipt, uri, kept };
+    send(sessionId, draft, durability) {
+      const { uri, kept, again } = writer.write(sessionId, draft, durability);
+      if (kept === null) return { uri, kept };
       const settled: Promise<boolean> = kept.then(
         () => underWay.delete(settled),
         () => {
@@ -67,7 +73,7 @@ export function deliverReceipts(
         },
       );
       underWay.add(settled);
-      return { receipt, uri, kept: settled };
+      return { uri, kept: settled };
     },
     ready: (sessionId) =>
       failed.isEmpty
@@ -126,8 +132,6 @@ function failedReceipts(): FailedReceipts {
 
 /** A receipt that was handed to a writer. */
 interface Handed {
-  readonly receipt: Receipt;
-  /** Where it stands, for sinks that have places. */
   readonly uri: string | null;
   /** `null` when it is kept already; rejects when it could not be. */
   readonly kept: Promise<void> | null;
@@ -135,9 +139,9 @@ interface Handed {
   readonly again: () => Promise<void>;
 }
 
-/** Takes receipts for a sink. Whatever the sink does, only promises reject. */
+/** Takes drafts for a sink. A sink that throws makes `kept` reject; `write` itself never throws. */
 interface Writer {
-  write(sessionId: string, build: (uri: string | null) => Receipt, durability: Durability): Handed;
+  write(sessionId: string, draft: ReceiptDraft, durability: Durability): Handed;
   /** Rejects when the sink knows that it cannot write; `null` when there is nothing to ask. */
   ready(sessionId: string): Promise<void> | null;
   close(): Promise<void>;
@@ -146,50 +150,50 @@ interface Writer {
 /** A function cannot say where a receipt stands or whether it is ready. */
 function functionWriter(sink: ReceiptSink): Writer {
   return {
-    write(_sessionId, build) {
-      const receipt = build(null);
+    write(_sessionId, draft) {
+      const receipt = receiptOf(draft, null);
       const again = async () => {
         await sink(receipt);
       };
-      return { receipt, uri: null, kept: started(() => sink(receipt)), again };
+      return { uri: null, kept: started(() => sink(receipt)), again };
     },
     ready: () => null,
     close: async () => {},
   };
 }
 
+const NEVER = async (): Promise<void> => {};
+
 /** A writer for the receipts on this machine. */
 function localWriter(sink: LocalReceiptSink, owned: boolean): Writer {
   return {
-    write(sessionId, build, durability) {
+    write(sessionId, draft, durability) {
       try {
-        let receipt: Receipt | null = null;
-        const { uri, kept } = sink.append(
-          sessionId,
-          (place) => (receipt = build(place)),
-          durability,
-        );
+        const { uri, kept } =
+          sink.appendDraft?.(sessionId, draft, durability) ??
+          sink.append(sessionId, (place) => receiptOf(draft, place), durability);
+        // A sink that takes drafts keeps what it took, and tells by `ready` what became of it.
+        if (durability === 'background' && sink.appendDraft !== undefined)
+          return { uri, kept: null, again: NEVER };
         // A receipt that has its place stays with the sink, which tries again itself when it is
         // asked whether it is ready.
-        return {
-          receipt: receipt ?? build(uri),
-          uri,
-          kept,
-          again: async () => {
-            await sink.ready(sessionId);
-          },
-        };
+        return { uri, kept, again: async () => void (await sink.ready(sessionId)) };
       } catch (thrown) {
-        const receipt = build(null);
+        // Made now: the record of a draft goes on changing until its call has ended.
+        const receipt = receiptOf(draft, null);
         const again = async () =>
           sink.append(sessionId, (place) => placed(receipt, place), durability).kept;
-        return { receipt, uri: null, kept: started(() => Promise.reject(asError(thrown))), again };
+        return { uri: null, kept: Promise.reject(asError(thrown)), again };
       }
     },
     ready: (sessionId) => started(() => sink.ready(sessionId)),
     close: async () => (owned ? sink.close() : sink.flush()),
   };
 }
+
+/** The same receipt for a place that was found later. */
+const placed = (receipt: Receipt, uri: string): Receipt =>
+  Object.freeze({ ...receipt, audit: Object.freeze({ ...receipt.audit, receipt_uri: uri }) });
 
 /**
  * A receipt that is kept at once costs no wait. Strange promises are adopted: they settle once or

@@ -1,6 +1,6 @@
 /**
- * Keeps a part of a file in a file beside it before the part is cut off: what somebody wrote is
- * never deleted.
+ * Keeps a part of a file in a file beside it before the part is cut off: nothing that was
+ * written is ever deleted.
  */
 
 import { closeSync, fsyncSync, readSync, writeSync } from 'node:fs';

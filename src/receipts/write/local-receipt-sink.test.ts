@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../../../conformance/test-kit.ts';
+import { type ChainFiles, systemFiles } from '../chain-files.ts';
 import { localReceiptSink } from './local-receipt-sink.ts';
 import type { Durability } from '../receipt.ts';
 import {
@@ -134,6 +135,54 @@ describe('localReceiptSink', () => {
     await sink.close();
     expect(receiptFiles(dir)).toHaveLength(80);
     expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 160 });
+  });
+
+  it.each(['background', 'write'] as const)(
+    'keeps few files open when many sessions end at once: %s',
+    async (durability) => {
+      const dir = testFolder();
+      const [open, counts] = [new Set<number>(), new Array<number>()];
+      const files: Partial<ChainFiles> = {
+        open(...args) {
+          const file = systemFiles.open(...args);
+          counts.push(open.add(file).size);
+          return file;
+        },
+        close(file) {
+          open.delete(file);
+          systemFiles.close(file);
+        },
+      };
+      const sink = testSink(dir, { maxFileBytes: 4096 }, files);
+      const kept = Array.from({ length: 150 }, (_, nth) =>
+        [1, 2, 3, 4, 5].map(() => sink.append(`s${nth}`, any, durability).kept),
+      );
+      await Promise.all(kept.flat());
+      await sink.close();
+
+      expect(Math.max(...counts)).toBeLessThanOrEqual(66);
+      expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 750 });
+    },
+  );
+
+  it('keeps open what could not be written, and writes it when it can be', async () => {
+    const dir = testFolder();
+    let isFull = true;
+    const files: Partial<ChainFiles> = {
+      writeNow(file, bytes) {
+        if (isFull) throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
+        return systemFiles.writeNow(file, bytes);
+      },
+    };
+    const sink = testSink(dir, {}, files);
+    const kept = Array.from({ length: 80 }, (_, nth) => sink.append(`s${nth}`, any, 'write').kept);
+    const settled = await Promise.allSettled(kept);
+    isFull = false;
+    for (let nth = 0; nth < 80; nth += 1) await sink.ready(`s${nth}`);
+    await sink.close();
+
+    expect(settled.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    expect(await verifyReceipts(dir, { publicKey })).toMatchObject({ ok: true, count: 80 });
   });
 
   it('leaves no lock, no draft and no open file behind', async () => {

@@ -70,17 +70,17 @@ const EXPECTED = Object.freeze({
 });
 
 /**
- * Writes each session's receipts to `<dir>/<safe session>.jsonl`, whoever else writes there. Called
+ * Writes each session's receipts to `<dir>/<safe session>.jsonl`, beside other processes. Called
  * as a function it resolves when the receipt was handed to the system. It does not send anything
- * anywhere, delete old files, or keep someone who holds the signing key from rewriting them.
+ * anywhere, delete old files, or keep a holder of the signing key from rewriting them.
  */
 export function localReceiptSink(options: LocalReceiptSinkOptions = {}): LocalReceiptSink {
   return createSink(options, systemFiles);
 }
 
 /**
- * Files that are open at the same time. Beyond that, the one that was not used for longest is
- * closed.
+ * Sessions whose files are open at the same time. Beyond that, those of the session that was not
+ * used for longest are closed, where no write is under way to them.
  */
 const MAX_OPEN = 64;
 const MAX_WRITERS = 1000;
@@ -99,10 +99,7 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
   const keeper = keeperFrom(options, files);
   // By file and not by session: names that were made safe into the same one share a writer.
   const writers = new Map<string, ChainWriter>();
-  /**
-   * The one used last, which is never closed for another: making a name safe costs as much as
-   * writing a line.
-   */
+  /** The writer used last, by session: making a name safe costs as much as writing a line. */
   let last: { readonly sessionId: string; readonly writer: ChainWriter } | null = null;
   let isClosed = false;
 
@@ -115,11 +112,11 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     const name = safeName(sessionId);
     const writer =
       writers.get(name) ??
-      openSafely(keeper, sessionId, () => closeIdle(writers, last?.writer ?? null));
-    // The last one in the map was used last.
+      openSafely(keeper, sessionId, () => closeOldest(writers, last?.writer ?? null));
+    // `closeOldest` goes by the order of the map.
     writers.delete(name);
     writers.set(name, writer);
-    if (writers.size > MAX_OPEN) closeIdle(writers, writer);
+    while (writers.size > MAX_OPEN && closeOldest(writers, writer)) {}
     last = { sessionId, writer };
     return writer;
   };
@@ -139,6 +136,8 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
       publicKey: keeper.signer.publicKey,
       append: (sessionId: string, ...rest: Parameters<ChainWriter['append']>) =>
         writerOf(sessionId).append(...rest),
+      appendDraft: (sessionId: string, ...rest: Parameters<ChainWriter['appendDraft']>) =>
+        writerOf(sessionId).appendDraft(...rest),
       ready: (sessionId: string) => writerOf(sessionId).ready(),
       flush: () => all((writer) => writer.flush()),
       async close() {
@@ -214,18 +213,18 @@ function openNth({ folder, key, signer, rules, files }: Keeper, chain: string): 
 }
 
 /**
- * Closes the file that was not used for longest, except the one in use. `false` where there is none
- * to close.
+ * Closes the file that was not used for longest and can be closed without waiting, except the one
+ * in use. `false` where there is none.
  */
-function closeIdle(writers: Map<string, ChainWriter>, used: ChainWriter | null): boolean {
+function closeOldest(writers: Map<string, ChainWriter>, used: ChainWriter | null): boolean {
   for (const [name, writer] of writers) {
-    if (writer === used || !writer.isIdle) continue;
+    if (writer === used || !writer.writeNow()) continue;
     writers.delete(name);
     try {
       writer.closeNow();
     } catch {
-      // Its receipts are written. What is missing is a checkpoint, and whoever opens the chain next
-      // makes it.
+      // Its receipts are written. What is missing is a checkpoint, which the next writer of the
+      // chain makes.
     }
     return true;
   }

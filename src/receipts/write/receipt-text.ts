@@ -5,7 +5,6 @@ import { AlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
 import type { Receipt } from '../receipt.ts';
 import { asciiJson, digestOf } from '../receipt-line.ts';
-import { writtenText } from './create-receipt.ts';
 
 /** The longest line of a receipt. Beyond it the audit record goes, then the ends of long texts. */
 export const MAX_RECEIPT_BYTES = 64 * 1024;
@@ -21,7 +20,7 @@ export const INTENT_START = '{"schema_version":1,"record":"intent",';
 
 /** The JSON of a receipt without its closing brace, in ASCII, never longer than a line may be. */
 export function receiptText(receipt: Receipt, key: HashKey | null): string {
-  const text = writtenText(receipt) ?? openText(receipt);
+  const text = openText(receipt);
   if (!isReceipt(text)) {
     throw new AlliumError(
       'ERR_INVALID_OPTION',

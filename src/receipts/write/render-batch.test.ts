@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { addChainedLine, addLine, bytesOf, giveBackBytes, takeBytes } from './render-batch.ts';
+import {
+  addChainedLine,
+  addLine,
+  type BatchBytes,
+  bytesOf,
+  giveBackBytes,
+  joinedLines,
+  openLines,
+  takeBytes,
+} from './render-batch.ts';
 import { asciiJson, chainLine, GENESIS } from '../receipt-line.ts';
 
 /** The same lines as one text, and the hash of the last. */
@@ -13,6 +22,12 @@ function asText(receipts: readonly string[]): { text: string; head: string } {
   return { text, head };
 }
 
+/** Adds a receipt that stands between others. */
+function addChained(lines: BatchBytes, open: string, seq: number, prevHash: string): string {
+  const { buffer, ends } = openLines('{"other":1', open, '{"other":2');
+  return addChainedLine(lines, buffer, ends[0] ?? 0, ends[1] ?? 0, seq, prevHash);
+}
+
 const openObject = fc
   .string({ unit: 'binary', maxLength: 5000 })
   .map((reason) => asciiJson({ reason }).slice(0, -1));
@@ -23,7 +38,7 @@ describe('batch bytes', () => {
       fc.property(fc.array(openObject, { maxLength: 20 }), fc.nat(30), (receipts, guess) => {
         const lines = takeBytes(guess);
         let head = GENESIS;
-        receipts.forEach((open, nth) => (head = addChainedLine(lines, open, nth + 1, head)));
+        receipts.forEach((open, nth) => (head = addChained(lines, open, nth + 1, head)));
         const found = { text: bytesOf(lines).toString('latin1'), head };
         giveBackBytes(lines);
 
@@ -45,7 +60,7 @@ describe('batch bytes', () => {
   it('have room for the longest number', () => {
     const lines = takeBytes(0);
     const open = `{"reason":"${'x'.repeat(40)}"`;
-    const hash = addChainedLine(lines, open, Number.MAX_SAFE_INTEGER, GENESIS);
+    const hash = addChained(lines, open, Number.MAX_SAFE_INTEGER, GENESIS);
 
     expect({ text: bytesOf(lines).toString('latin1'), hash }).toEqual(
       chainLine(open, Number.MAX_SAFE_INTEGER, GENESIS),
@@ -69,5 +84,15 @@ describe('batch bytes', () => {
     addLine(after, 'mine\n');
 
     expect(bytesOf(after).toString('latin1')).toBe('mine\n');
+  });
+});
+
+describe('receipts that are left', () => {
+  it('stand before those that came later, each as it was', () => {
+    const left = joinedLines(openLines('{"a":1', '{"b":22', '{"c":333'), 1, openLines('{"d":4'));
+
+    expect(bytesOf(left).toString('latin1')).toBe('{"b":22{"c":333{"d":4');
+    expect(left.ends).toEqual([7, 15, 21]);
+    expect(joinedLines(left, 2, null).ends).toEqual([6]);
   });
 });

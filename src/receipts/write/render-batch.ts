@@ -40,17 +40,18 @@ export interface Batch {
 const MAX_BATCH_BYTES = 1024 * 1024;
 
 /**
- * The next lines of a chain for receipts that lack their closing brace. Takes as many as fit one
+ * The next lines of a chain for some receipts from number `start` on. Takes as many as fit one
  * segment and one write.
  */
 export function renderBatch(
   rules: ChainRules,
   from: ChainEnd,
-  receipts: readonly string[],
+  receipts: OpenLines,
   start: number,
 ): Batch {
+  const { buffer, ends } = receipts;
   // One more for a checkpoint.
-  const lines = takeBytes(receipts.length - start + 1);
+  const lines = takeBytes(ends.length - start + 1);
   let { count, head, unsigned, signedAt } = from;
   let checkpoint: string | null = null;
   const sign = (notes: CheckpointNotes = {}): void => {
@@ -65,9 +66,9 @@ export function renderBatch(
   const room = Math.min(rules.maxFileBytes - from.size, MAX_BATCH_BYTES);
   let index = start;
   // One in any case: a segment that could not be left although it is full goes on.
-  for (; index < receipts.length && (index === start || lines.length < room); index += 1) {
+  for (; index < ends.length && (index === start || lines.length < room); index += 1) {
     count += 1;
-    head = addChainedLine(lines, receipts[index] ?? '', count, head);
+    head = addChainedLine(lines, buffer, ends[index - 1] ?? 0, ends[index] ?? 0, count, head);
     unsigned += 1;
     if (unsigned >= rules.checkpointEvery) sign();
   }
@@ -108,36 +109,73 @@ export interface BatchBytes {
   length: number;
 }
 
+/** Receipts without their closing braces, one behind the other, and where each ends. */
+export interface OpenLines extends BatchBytes {
+  readonly ends: number[];
+}
+
+export const NO_RECEIPTS: OpenLines = { buffer: Buffer.alloc(0), length: 0, ends: [] };
+
+/** The receipts of some texts. */
+export function openLines(...texts: readonly string[]): OpenLines {
+  const lines = { ...takeBytes(texts.length), ends: [] };
+  for (const text of texts) addOpenText(lines, text);
+  return lines;
+}
+
+export function addOpenText(lines: OpenLines, text: string): void {
+  addLine(lines, text);
+  lines.ends.push(lines.length);
+}
+
+/** Adds what stands in a buffer between two places. */
+export function addOpenBytes(lines: OpenLines, from: Buffer, start: number, end: number): void {
+  makeRoom(lines, end - start);
+  lines.length += from.copy(lines.buffer, lines.length, start, end);
+  lines.ends.push(lines.length);
+}
+
+/** The receipts from number `start` on, and behind them those of `later`. */
+export function joinedLines(lines: OpenLines, start: number, later: OpenLines | null): OpenLines {
+  const joined = openLines();
+  const addAll = ({ buffer, ends }: OpenLines, first: number): void => {
+    for (let index = first; index < ends.length; index += 1)
+      addOpenBytes(joined, buffer, ends[index - 1] ?? 0, ends[index] ?? 0);
+  };
+  addAll(lines, start);
+  if (later !== null) addAll(later, 0);
+  return joined;
+}
+
 const { SEQ, PREV, HASH, END } = CHAIN_FIELDS;
 /** The quote before it belongs to what is hashed. */
 const HASH_FIELD = HASH.slice(1);
+const LINE_END = `${END}\n`;
 /** The chain fields with the longest number, and the line feed. */
 const MAX_CHAIN_LENGTH =
   SEQ.length + 16 + PREV.length + DIGEST_LENGTH + HASH.length + DIGEST_LENGTH + END.length + 1;
-/** What a receipt of the usual size takes with room to spare. Longer ones make the buffer grow. */
+/** Room for a receipt of the usual size. Longer ones make the buffer grow. */
 const LINE_BYTES = 2048;
 /** A larger one is not kept. Twice the most that one write takes. */
 const MAX_KEPT_BYTES = 2 * 1024 * 1024;
+/** Of a chain: the receipts that wait, those that are being written, and their lines. */
+const MAX_SPARES = 3;
 
-/**
- * One is kept for the next batch, whoever's it is. Chains that write at the same time have one
- * each.
- */
-let spare: Buffer | null = null;
+/** For the next lines of any chain. */
+const spares: Buffer[] = [];
 
 /** Nothing yet, with room for about so many lines. */
 export function takeBytes(lineCount: number): BatchBytes {
-  const buffer = spare ?? Buffer.allocUnsafeSlow(Math.min(lineCount * LINE_BYTES, MAX_KEPT_BYTES));
-  spare = null;
-  return { buffer, length: 0 };
+  const size = Math.min(lineCount * LINE_BYTES, MAX_KEPT_BYTES);
+  return { buffer: spares.pop() ?? Buffer.allocUnsafeSlow(size), length: 0 };
 }
 
 /**
- * Lets go of the bytes. Only once, and only when nobody reads them any more: another batch is
- * written over them.
+ * Hands the buffer to the next `takeBytes`. Only once, and only when `bytesOf` is no longer read:
+ * other lines are written over it.
  */
 export function giveBackBytes({ buffer }: BatchBytes): void {
-  if (buffer.length <= MAX_KEPT_BYTES && buffer.length >= (spare?.length ?? 0)) spare = buffer;
+  if (buffer.length <= MAX_KEPT_BYTES && spares.length < MAX_SPARES) spares.push(buffer);
 }
 
 /** The lines themselves, good until they are given back. */
@@ -149,21 +187,35 @@ export function addLine(lines: BatchBytes, text: string): void {
   lines.length += lines.buffer.write(text, lines.length, 'latin1');
 }
 
-/** Adds what `chainLine` makes of the same. Answers the hash of the line. */
+/** Adds what `chainLine` makes of the open line in a buffer. Answers the hash of the line. */
 export function addChainedLine(
   lines: BatchBytes,
-  open: string,
+  from: Buffer,
+  start: number,
+  end: number,
   seq: number,
   prevHash: string,
 ): string {
-  makeRoom(lines, open.length + MAX_CHAIN_LENGTH);
-  const { buffer, length: start } = lines;
-  let at = start + buffer.write(open, start, 'latin1');
-  at += buffer.write(`${SEQ}${seq}${PREV}${prevHash}"`, at, 'latin1');
+  makeRoom(lines, end - start + MAX_CHAIN_LENGTH);
+  const { buffer, length } = lines;
+  let at = length + from.copy(buffer, length, start, end);
+  at = put(buffer, SEQ, at);
+  at = put(buffer, `${seq}`, at);
+  at = put(buffer, PREV, at);
+  at = put(buffer, prevHash, at);
+  at = put(buffer, '"', at);
   // A plain view is made faster than a slice of a buffer.
-  const hash = digestOf(new Uint8Array(buffer.buffer, buffer.byteOffset + start, at - start));
-  lines.length = at + buffer.write(`${HASH_FIELD}${hash}${END}\n`, at, 'latin1');
+  const hash = digestOf(new Uint8Array(buffer.buffer, buffer.byteOffset + length, at - length));
+  at = put(buffer, HASH_FIELD, at);
+  at = put(buffer, hash, at);
+  lines.length = put(buffer, LINE_END, at);
   return hash;
+}
+
+/** Writes ASCII and answers the next place. For a short text a call out of the engine costs more. */
+function put(buffer: Buffer, text: string, at: number): number {
+  for (let index = 0; index < text.length; index += 1) buffer[at + index] = text.charCodeAt(index);
+  return at + text.length;
 }
 
 function makeRoom(lines: BatchBytes, more: number): void {

@@ -14,6 +14,8 @@ import {
   type Batch,
   checkpointLine,
   type ChainRules,
+  NO_RECEIPTS,
+  type OpenLines,
   renderBatch,
 } from './render-batch.ts';
 import { type ChainFiles, syncFolder } from '../chain-files.ts';
@@ -44,7 +46,7 @@ export interface Segments {
    * Something in the segment may not be on disk. A durable write behind it would not change that.
    */
   isUnsynced: boolean;
-  /** Somebody has asked for receipts on disk: segments are synced when they are left. */
+  /** A receipt was appended with `fsync`: segments are synced when they are left. */
   isDurable: boolean;
   /** The name of the segment is not on disk yet. */
   isNewName: boolean;
@@ -120,7 +122,7 @@ function tellIndex({ folder, rules, end }: Segments, record: IndexEvent['record'
 /** Writes the next of some receipts. Where it rejects, the chain ends where it ended before. */
 export async function writeSome(
   chain: Segments,
-  receipts: readonly string[],
+  receipts: OpenLines,
   start: number,
   isDurable: boolean,
 ): Promise<Batch> {
@@ -134,9 +136,32 @@ export async function writeSome(
   return batch;
 }
 
+/** `writeSome` without waiting. Where it throws, the chain ends where it ended before. */
+export function writeSomeNow(
+  chain: Segments,
+  receipts: OpenLines,
+  start: number,
+  from = chain.end,
+): Batch {
+  const file = soundSegment(chain);
+  const batch = renderBatch(chain.rules, from, receipts, start);
+  try {
+    for (let rest = bytesOf(batch.lines); rest.length > 0; )
+      rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
+    giveBackBytes(batch.lines);
+  } catch (error) {
+    rollBack(chain, file);
+    throw error;
+  }
+  chain.isUnsynced = true;
+  chain.end = batch.end;
+  keepHead(chain, batch.checkpoint);
+  return batch;
+}
+
 /**
- * Waits until what was written is on disk. A failure gives the segment up: what the system still
- * holds of it nobody knows.
+ * Waits until what was written is on disk. A failure gives the segment up: how much
+ * of it the system still holds is not known.
  */
 export async function syncSegment(chain: Segments): Promise<void> {
   if (chain.file === null) return;
@@ -156,7 +181,17 @@ export async function syncSegment(chain: Segments): Promise<void> {
  */
 export async function rotate(chain: Segments): Promise<void> {
   if (chain.isDurable) await syncSegment(chain);
+  if (chain.file !== null) openNext(chain);
+}
+
+/** `rotate` without waiting. */
+export function rotateNow(chain: Segments): void {
   if (chain.file === null) return;
+  if (chain.isDurable) chain.files.syncNow(chain.file);
+  openNext(chain);
+}
+
+function openNext(chain: Segments): void {
   const { end, files } = chain;
   let next: number;
   try {
@@ -183,24 +218,9 @@ export function closeSegments(chain: Segments): void {
 }
 
 function signEnd(chain: Segments): void {
-  const file = soundSegment(chain);
   const notes = { ...chain.end.notes, end: true as const };
-  const { lines, end, checkpoint } = renderBatch(
-    chain.rules,
-    { ...chain.end, due: true, notes },
-    [],
-    0,
-  );
-  try {
-    for (let rest = bytesOf(lines); rest.length > 0; )
-      rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
-    giveBackBytes(lines);
-  } catch (error) {
-    rollBack(chain, file);
-    throw error;
-  }
-  chain.end = { ...end, isEnded: true };
-  keepHead(chain, checkpoint);
+  writeSomeNow(chain, NO_RECEIPTS, 0, { ...chain.end, due: true, notes });
+  chain.end = { ...chain.end, isEnded: true };
 }
 
 async function writeWhole(
