@@ -40,8 +40,16 @@ async function ratioOf(
 }
 
 const fill = (unit: string) => unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE);
-const prose = ORDINARY['prose']?.(seeded(5), SIZE) ?? '';
 const prefixes = [...new Set(FAMILIES.flatMap((family) => family.prefixes))];
+/** All prefixes, so many characters at a time in another encoding, each a word of its own. */
+function encodedWords(encoding: 'base64' | 'hex', width: number): string {
+  const plain = fill(prefixes.join(' '));
+  const words = Array.from({ length: Math.floor(SIZE / width) }, (_, word) =>
+    Buffer.from(plain.slice(word * width, (word + 1) * width)).toString(encoding),
+  );
+  return words.join(' ').slice(0, SIZE);
+}
+const prose = ORDINARY['prose']?.(seeded(5), SIZE) ?? '';
 
 async function ordinaryTime(): Promise<number> {
   const times: number[] = [];
@@ -77,6 +85,8 @@ describe('a text that is made to be slow', () => {
     ['control sequences', fill('\u001b[31mpassword=')],
     ['strings of a terminal that do not end', fill('\u0090')],
     ['base64 of names', Buffer.from(fill('password=')).toString('base64').slice(0, SIZE)],
+    ['words of base64', encodedWords('base64', 30)],
+    ['words of hex', encodedWords('hex', 16)],
   ])('takes some times as long as prose for %s', { timeout: 180_000 }, async (_name, text) => {
     expect(await ratioOf(text, await ordinaryTime())).toBeLessThan(MOST);
   });
@@ -106,6 +116,21 @@ describe('a text that is made to be slow', () => {
     const cleaned = JSON.stringify(await clean(`${fill('sk-x ')}${key} ${fill('sk-x ')}`));
 
     expect(body.filter((line) => cleaned.includes(line))).toEqual([]);
+  });
+
+  it('shows no key whose base64 was written in lines', async () => {
+    const body = Buffer.from(fill('k3Y')).toString('base64').slice(0, 640);
+    const key = ['-----BEGIN', ` PRIVATE KEY-----\n${body}\n-----END`, ' PRIVATE KEY-----'].join(
+      '',
+    );
+    const lines =
+      Buffer.from(key)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? [];
+    const cleaned = JSON.stringify(await clean(`data: |\n  ${lines.join('\n  ')}\n`));
+
+    // The last line holds the end of the footer.
+    expect(lines.slice(0, -1).filter((line) => cleaned.includes(line))).toEqual([]);
   });
 
   it('shows no part of a value in quotes that a text ends with which is passed over', async () => {

@@ -43,7 +43,7 @@ export type Emit = (start: number, end: number, label: string, group?: Group) =>
  * The places of all signs in a text that `views.ts` looks for, in order; `null` where not all of
  * them are known.
  */
-export type SignPlaces = readonly number[] | null;
+export type SignPlaces = ArrayLike<number> | null;
 
 /** What a detector that reads every character saw on its way, so that nobody has to look again. */
 export interface Sight {

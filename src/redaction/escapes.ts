@@ -5,9 +5,11 @@
 
 export const ESC = 27;
 /** The introducers of strings that a terminal does not show, after `ESC`. */
-const STRINGS: ReadonlySet<number> = new Set(Array.from('P]X^_').map((char) => char.charCodeAt(0)));
+const STRINGS = new Uint8Array(128);
+for (const char of 'P]X^_') STRINGS[char.charCodeAt(0)] = 1;
 /** The one-character forms. */
-export const C1_STRINGS: ReadonlySet<number> = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f]);
+export const C1_STRINGS = new Uint8Array(160);
+for (const code of [0x90, 0x98, 0x9d, 0x9e, 0x9f]) C1_STRINGS[code] = 1;
 const MAX_STRING = 4_096;
 
 /** The end of a control sequence whose `ESC` stands before `from`. */
@@ -15,7 +17,7 @@ export function sequenceEnd(codes: Uint16Array, from: number, length: number): n
   if (from >= length) return from;
   const kind = codes[from] ?? 0;
   if (kind === 91) return parametersEnd(codes, from + 1, length);
-  if (STRINGS.has(kind)) return stringEnd(codes, from + 1, length);
+  if (STRINGS[kind] === 1) return stringEnd(codes, from + 1, length);
   let at = from;
   while (at < length && (codes[at] ?? 0) >= 0x20 && (codes[at] ?? 0) < 0x30) at += 1;
   return at < length && (codes[at] ?? 0) >= 0x30 && (codes[at] ?? 0) < 0x7f ? at + 1 : at;

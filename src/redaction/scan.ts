@@ -80,22 +80,14 @@ function look(
     sight = find(text, emit, effort) ?? sight;
     if (group === 'secrets') bareKeys = emit;
   }
-  const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
+  const decoded = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
   if (depth === MAX_LAYERS) return;
   const signs = sight?.signs ?? null;
-  const view = isFolded(text, signs) ? unfold(text, depth, signs) : null;
-  if (view !== null) {
+  const unfolded = isFolded(text, signs) ? unfold(text, depth, signs) : null;
+  for (const view of [unfolded, decoded]) {
+    if (view === null) continue;
     look(view.text, detectors, depth + 1, effort, (span) =>
       found({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) }),
-    );
-  }
-  for (const run of runs) {
-    look(run.text, detectors, depth + 1, effort, (span) =>
-      found({
-        ...span,
-        start: run.start + Math.floor(span.start / run.bytes) * run.unit,
-        end: Math.min(run.end, run.start + Math.ceil(span.end / run.bytes) * run.unit),
-      }),
     );
   }
 }

@@ -126,7 +126,7 @@ const plainEnds =
     return at;
   };
 
-function knownPlaces(signs: readonly number[], length: number): NextSign {
+function knownPlaces(signs: ArrayLike<number>, length: number): NextSign {
   let sign = 0;
   return (from) => {
     while (sign < signs.length && (signs[sign] ?? 0) < from) sign += 1;
@@ -186,7 +186,7 @@ function disguiseEnd(
   if (code === 8) return with_(ERASE, at + 1);
   if (code === ESC) return with_(DROP, sequenceEnd(codes, at + 1, length));
   if (code === 0x9b) return with_(DROP, parametersEnd(codes, at + 1, length));
-  if (C1_STRINGS.has(code)) return with_(DROP, stringEnd(codes, at + 1, length));
+  if (C1_STRINGS[code] === 1) return with_(DROP, stringEnd(codes, at + 1, length));
   return with_(DROP, at + 1);
 }
 
