@@ -12,7 +12,7 @@ import { cleanHandoff } from './clean-handoff.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import { type Rules, textCleaner } from './rules.ts';
 import { putBack, surfacesOf } from './surfaces.ts';
-import { sweep } from './sweep.ts';
+import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
 import { wait, type Work } from './turns.ts';
 
 export interface CleanedResult {
@@ -29,7 +29,9 @@ export function* cleanResult(
   rules: Rules,
   redactor: Redactor | undefined,
 ): Work<CleanedResult | typeof ABORTED> {
-  const first = yield* swept(answered, sent, rules, sent.literals);
+  const first = isCleanAsItIs(answered, sent, rules)
+    ? { result: answered, ...NOTHING_FOUND }
+    : yield* swept(answered, sent, rules, sent.literals);
   const last =
     redactor === undefined || first.blocked
       ? first
@@ -39,6 +41,11 @@ export function* cleanResult(
   if (cleaned.blocked || cleaned.result.audit?.handoff === undefined) return cleaned;
   return { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, last.literals) };
 }
+
+/** What was hidden in the arguments has to be looked for, too. */
+const isCleanAsItIs = (answered: ToolResult, sent: CleanedCall, rules: Rules): boolean =>
+  sent.literals.size === 0 &&
+  isClean(surfacesOf(answered, sent.paths, sent.args, rules.canCover).surfaces, rules);
 
 function* askedAbout(
   first: Swept,

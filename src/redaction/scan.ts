@@ -61,6 +61,28 @@ export function scanText(text: string, detectors: readonly Detector[]): readonly
 
 const NOTHING: readonly Span[] = Object.freeze([]);
 
+let isSeen = false;
+const see = (): void => void (isSeen = true);
+
+/**
+ * Whether there is nothing to hide in a text and nothing in it is disguised or encoded, told by one
+ * look at it as it stands.
+ */
+export function isPlain(text: string, detectors: readonly Detector[]): boolean {
+  if (text.length > WINDOW) return false;
+  const effort = startEffort();
+  layOut(text);
+  isSeen = false;
+  let sight: Sight | undefined;
+  for (const { find } of detectors) sight = find(text, see, effort) ?? sight;
+  return (
+    !isSeen &&
+    !isFolded(text, sight?.signs ?? null) &&
+    readRuns(text, see, sight?.hints ?? NO_HINTS, effort) === null &&
+    !isSeen
+  );
+}
+
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
 function look(
