@@ -40,7 +40,7 @@ export interface Span extends Finding {
 export type Emit = (start: number, end: number, label: string, group?: Group) => void;
 
 /**
- * The places of all signs in a text that `views.ts` looks for, in order; `null` where not all of
+ * The places of all signs in a text that `disguises.ts` knows, in order; `null` where not all of
  * them are known.
  */
 export type SignPlaces = ArrayLike<number> | null;

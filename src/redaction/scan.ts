@@ -9,8 +9,9 @@ import {
   type Effort,
   startEffort,
 } from './detector.ts';
+import { isFolded } from './disguises.ts';
 import { readRuns } from './long-runs.ts';
-import { isFolded, unfold } from './views.ts';
+import { unfold } from './views.ts';
 
 /** How many disguises on top of each other are taken off. */
 const MAX_LAYERS = 3;
