@@ -144,12 +144,15 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     scrub: textCleaner(rules),
     ...(incoming === 'report' ? { order: KEEPERS } : {}),
     async caller(call, next) {
-      const sent = await orNull(cleanCall(call, rules, redactor, incoming));
+      // Most work is done at once: to wait for it would cost a turn.
+      const checking = orNull(cleanCall(call, rules, redactor, incoming));
+      const sent = checking instanceof Promise ? await checking : checking;
       if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
       if (sent === null) return uncheckedCall(call);
       if (sent.blocked) return blockedCall(sent);
       const answered = await next(sent.call);
-      const cleaned = await orNull(cleanResult(answered, sent, rules, redactor));
+      const cleaning = orNull(cleanResult(answered, sent, rules, redactor));
+      const cleaned = cleaning instanceof Promise ? await cleaning : cleaning;
       if (cleaned === ABORTED) return cancelled(shownCall(sent));
       if (cleaned === null) return uncheckedResult(sent);
       if (cleaned.blocked) return blockedResult(sent, cleaned);
