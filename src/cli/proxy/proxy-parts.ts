@@ -6,6 +6,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { hasConfig } from '../../config/find-config.ts';
 import { isAlliumError } from '../../core/contract/errors.ts';
 import { createProxy, type ProxyStack } from '../../mcp/proxy/create-proxy.ts';
+import { type LogFlags, loggerFor } from '../call-logger.ts';
 import { reporter } from '../io/failure.ts';
 import { type CliIo, UsageError } from '../io/io.ts';
 import { type Connector, type ListenFlags, openPrompts } from '../io/serve-clients.ts';
@@ -14,7 +15,7 @@ import type { LoadedConfig, NotifySettings } from '../../config/index.ts';
 import { inStateFolder, stateFolder } from '../../system/state-folder.ts';
 
 /** The options of `allium proxy`, as they are typed. */
-export interface ProxyFlags extends UpstreamFlags, ListenFlags {
+export interface ProxyFlags extends UpstreamFlags, ListenFlags, LogFlags {
   readonly config?: string;
   readonly prompt?: boolean;
   readonly session?: string;
@@ -44,9 +45,10 @@ export async function proxyParts(
   const { stack, stateDir, folder, notify } = loaded;
   const approvals = approvalNotices({ notify, stateDir, folder, env: io.env, report });
   const upstream = await upstreamFrom(words, flags, servers ?? {}, { folder, io, report });
+  const logger = loggerFor(io, flags);
   const proxy = createProxy({
     ...settings,
-    stack,
+    stack: { ...stack, govern: (overrides) => stack.govern({ logger, ...overrides }) },
     report,
     prompts: terminal.prompts,
     approvals: approvals.store,
