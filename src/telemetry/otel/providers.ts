@@ -43,11 +43,11 @@ export async function createTracerProvider(
   settings: TelemetrySettings,
 ): Promise<NodeTracerProvider> {
   const sdk = await loadPackage(
-    '@opentelemetry/sdk-trace-node',
+    '@opentelemetry/sdk-trace-node@2',
     () => import('@opentelemetry/sdk-trace-node'),
   );
   const { OTLPTraceExporter } = await loadPackage(
-    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/exporter-trace-otlp-http@0.223',
     () => import('@opentelemetry/exporter-trace-otlp-http'),
   );
   const resource = await resourceFrom(settings);
@@ -89,11 +89,11 @@ function samplerFrom(sdk: Samplers, sampler: number | Sampler | undefined): Samp
 /** Builds the provider of metrics; registering it is left to the caller. */
 export async function createMeterProvider(settings: TelemetrySettings): Promise<MeterProvider> {
   const sdk = await loadPackage(
-    '@opentelemetry/sdk-metrics',
+    '@opentelemetry/sdk-metrics@2',
     () => import('@opentelemetry/sdk-metrics'),
   );
   const { OTLPMetricExporter } = await loadPackage(
-    '@opentelemetry/exporter-metrics-otlp-http',
+    '@opentelemetry/exporter-metrics-otlp-http@0.223',
     () => import('@opentelemetry/exporter-metrics-otlp-http'),
   );
   const exporter = new OTLPMetricExporter(exporterConfig(settings, 'v1/metrics'));
@@ -115,7 +115,7 @@ async function resourceFrom({
   resourceAttributes,
 }: TelemetrySettings): Promise<Resource> {
   const sdk = await loadPackage(
-    '@opentelemetry/resources',
+    '@opentelemetry/resources@2',
     () => import('@opentelemetry/resources'),
   );
   const { Resource: Old } = sdk as unknown as Version1; // The types are those of version 2.
