@@ -45,7 +45,7 @@ Examples:
   allium serve --config governed/allium.yaml --name shop
   allium serve --listen 0 --token-env SHOP_TOKEN -v
 
-Standard output carries nothing but the protocol. Where somebody has to be asked, the client shows a form, if it can; a person also decides
+Standard output carries nothing but the protocol. Where a person has to be asked, the client shows a form, if it can; a person also decides
 with "allium approvals", and is told of the call by "notify:" of the file. Exit code: 0 when the client left, 2 for a mistake, 130 or 143 when it was stopped.`;
 
 async function served(flags: ServeFlags, io: CliIo): Promise<number> {
