@@ -15,7 +15,8 @@ import type {
 import { approvalIn, orFinding, shellWord } from './approvals/approvals-source.ts';
 import type { Approval } from '../policy/index.ts';
 import { readArguments } from './call-arguments.ts';
-import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
+import { loggerFor } from './call-logger.ts';
+import { type LogFlags, withLogOptions } from './io/flags.ts';
 import { reporter } from './io/failure.ts';
 import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
 import { userName } from './approvals/kept-source.ts';

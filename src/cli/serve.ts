@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Turn } from '../index.ts';
 import { ownVersion } from '../system/own-package.ts';
-import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
-import { readPort } from './io/flags.ts';
+import { loggerFor } from './call-logger.ts';
+import { type LogFlags, readPort, withLogOptions } from './io/flags.ts';
 import { reporter } from './io/failure.ts';
 import { type AddCommand, type CliIo } from './io/io.ts';
 

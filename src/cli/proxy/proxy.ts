@@ -1,8 +1,7 @@
 /** `allium proxy`: a stack between an MCP client and an MCP server. */
 
 import type { Command } from 'commander';
-import { withLogOptions } from '../call-logger.ts';
-import { collect, readPort } from '../io/flags.ts';
+import { collect, readPort, withLogOptions } from '../io/flags.ts';
 import type { AddCommand, CliIo } from '../io/io.ts';
 import type { ProxyFlags } from './proxy-parts.ts';
 
