@@ -3,8 +3,8 @@
  * optional, and loaded when they are needed.
  */
 
+import type { MeterProvider } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
-import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import type {
   NodeTracerProvider,
   ParentBasedSampler,
@@ -86,8 +86,16 @@ function samplerFrom(sdk: Samplers, sampler: number | Sampler | undefined): Samp
     : sampler;
 }
 
+/** In types of the API, which is installed: declarations lead here. */
+export interface EndingMeterProvider extends MeterProvider {
+  forceFlush(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
 /** Builds the provider of metrics; registering it is left to the caller. */
-export async function createMeterProvider(settings: TelemetrySettings): Promise<MeterProvider> {
+export async function createMeterProvider(
+  settings: TelemetrySettings,
+): Promise<EndingMeterProvider> {
   const sdk = await loadPackage(
     '@opentelemetry/sdk-metrics@2',
     () => import('@opentelemetry/sdk-metrics'),
