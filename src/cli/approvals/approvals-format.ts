@@ -1,4 +1,4 @@
-/** Approvals as text: a row in a list, and everything that somebody needs to decide. */
+/** Approvals as text: a row in a list, and everything that a person needs to decide. */
 
 import { describeQuestion } from '../../consent/describe-question.ts';
 import { isProject } from '../../config/artifact-project.ts';
@@ -85,10 +85,10 @@ export function detailsOf(
 
 const MEANING: Readonly<Record<ApprovalState, string>> = {
   pending: 'waits for a decision',
-  answered: 'was answered, and nobody has taken the call up yet',
-  expired: 'has expired: nobody decided, or took the call up, in time',
+  answered: 'was answered, and the call was not resumed yet',
+  expired: 'has expired: it was not decided, or not resumed, in time',
   taken: 'is being run',
-  lost: 'was taken up by a process that died: nobody knows whether the tool ran',
+  lost: 'was resumed by a process that died: whether the tool ran is not known',
   ended: 'has ended',
 };
 
@@ -165,5 +165,5 @@ export function nextStep({ id, route, gate }: Approval, cwd: string): string {
   const resume = `allium call --resume ${shellWord(id)}${place}`;
   return route === 'command'
     ? resume
-    : `the program that made the call takes it up; for a tool of allium.yaml: ${resume}`;
+    : `the program that made the call resumes it; for a tool of allium.yaml: ${resume}`;
 }

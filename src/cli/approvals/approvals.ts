@@ -1,6 +1,6 @@
 /**
- * `allium approvals`: the calls that wait for somebody, and deciding about them. It runs nothing:
- * whoever made a call takes it up.
+ * `allium approvals`: the calls that wait for a person, and deciding about them. It runs nothing:
+ * the program that made a call resumes it.
  */
 
 import type { Command } from 'commander';
@@ -45,7 +45,7 @@ const CODES =
 const HELP = Object.freeze({
   approvals: `
 Examples:
-  allium approvals list                   what waits for somebody
+  allium approvals list                   what waits for a person
   allium approvals show 3f0c              what the call would do
   allium approvals approve 3f0c           let it run; asks at the terminal
   allium approvals deny 3f0c --reason 'not on a Friday'
@@ -84,14 +84,14 @@ A no needs no terminal. The reason is shown to the model. ${CODES}`,
 export const addApprovals: AddCommand = (program, io, run) => {
   const group = program
     .command('approvals')
-    .description('list, explain, approve and deny calls that wait for somebody')
+    .description('list, explain, approve and deny calls that wait for a person')
     .helpCommand(false)
     .addHelpText('after', HELP.approvals);
   sub(group, 'list', 'what waits, oldest first')
     .option('--all', 'also approvals whose call has ended')
     .option('--json', 'a JSON object a line')
     .action((options: PrintOptions) => run(() => listApprovals(options, io)));
-  sub(group, 'show <id>', 'everything somebody needs to decide')
+  sub(group, 'show <id>', 'everything a person needs to decide')
     .option('--json', 'one JSON object')
     .action((id: string, options: PrintOptions) => run(() => showApproval(id, options, io)));
   answering(sub(group, 'approve <id>', 'let a call run'))
@@ -191,7 +191,7 @@ function nextFor(
 }
 
 const KEPT_LATER =
-  '\nThe answer for always is kept when the call is taken up: until then it counts for no other.';
+  '\nThe answer for always is kept when the call is resumed: until then it counts for no other.';
 
 /** Through which of the things that only a person has a decision came. */
 type Channel = 'terminal' | 'code' | 'command';
@@ -209,7 +209,7 @@ async function answer(
   const decision = `${word}_${options.always === true ? 'always' : 'once'}`;
   if (options.always === true && !approval.options.includes(decision))
     throw new UsageError(
-      `approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`,
+      `approval "${safeText(id)}" cannot be answered for always: the answer would not be kept`,
     );
   if (options.anyArguments === true && options.always !== true)
     throw new UsageError('--any-arguments needs --always');
@@ -218,7 +218,7 @@ async function answer(
     demandOpen(approval, approvalState(approval, Date.now()), decision);
     const channel = word === 'reject' ? 'command' : await personFor(approval, reply, options, io);
     if (channel === null) return notDecided(id, io);
-    // Behind the last @ stands the channel, whatever name somebody gave.
+    // Behind the last @ stands the channel, whatever name was given.
     const decidedBy = `${options.by ?? userName()}@${channel}`;
     const answered = await asked(() => answerApproval(store, id, { ...reply, decidedBy }));
     const done = `${word === 'allow' ? 'approved' : 'denied'} ${safeText(id)}; next: ${nextStep(approval, io.cwd)}${options.always === true ? KEPT_LATER : ''}`;
@@ -228,7 +228,7 @@ async function answer(
 }
 
 /**
- * Whoever wants a call to run has to have something that an agent has not: the terminal, or a code.
+ * Approving takes something that an agent has not: the terminal, or a code.
  * `null` for a person who says no.
  */
 async function personFor(

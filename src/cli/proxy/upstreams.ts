@@ -12,7 +12,7 @@ import { type CliIo, UsageError } from '../io/io.ts';
 /** How a server is named on the command line, besides by a command. */
 export interface UpstreamFlags {
   readonly http?: string;
-  readonly headerEnv: readonly string[];
+  readonly headerEnv?: readonly string[];
   readonly name?: string;
 }
 
@@ -36,7 +36,7 @@ export interface UpstreamParts {
  */
 export async function upstreamFrom(
   [command, ...args]: readonly string[],
-  { http, headerEnv, name }: UpstreamFlags,
+  { http, headerEnv = [], name }: UpstreamFlags,
   servers: Upstreams,
   { folder, io, report, slowMs }: UpstreamParts,
 ): Promise<() => Link> {

@@ -4,17 +4,20 @@ import type { Writable } from 'node:stream';
 import {
   Client,
   type ClientOptions,
+  type ElicitResult,
   type FetchLike,
   SdkError,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { describeThrown } from '../../core/contract/errors.ts';
+import { isObject, snapshotObject } from '../../core/json/json.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { followAbort } from '../../core/time/abort.ts';
 import { ownVersion } from '../../system/own-package.ts';
 import { childTransport } from './child-transport.ts';
 import { MAX_MESSAGE_BYTES } from '../wire.ts';
-import { answerQuestions, type AskPerson } from './question.ts';
+import type { AskPerson } from './question.ts';
 import type { ReportProblem } from './problem.ts';
 import type { McpEra, McpTarget } from './target.ts';
 import { watchTransport } from './watch-transport.ts';
@@ -222,3 +225,33 @@ function bounding(isEvents: boolean): TransformStream<Uint8Array, Uint8Array> {
     },
   });
 }
+
+/** Answers questions of the server through `ask`. What is no answer is a cancelled question. */
+function answerQuestions(
+  client: Client,
+  server: string,
+  ask: AskPerson,
+  report: ReportProblem,
+): void {
+  client.setRequestHandler(
+    'elicitation/create',
+    async ({ params }, { mcpReq: { signal } }): Promise<ElicitResult> => {
+      try {
+        if (!('requestedSchema' in params)) return { action: 'decline' };
+        const schema = snapshotObject(params.requestedSchema);
+        const answer: unknown = await ask({ server, message: params.message, schema, signal });
+        if (isAnswer(answer)) return answer;
+        report('question_failed', 'onElicit answered with no answer');
+      } catch (thrown) {
+        report('question_failed', `onElicit failed: ${describeThrown(thrown)}`);
+      }
+      return { action: 'cancel' };
+    },
+  );
+}
+
+const isAnswer = (value: unknown): value is ElicitResult =>
+  isObject(value) &&
+  (value.action === 'accept'
+    ? isObject(value.content)
+    : value.action === 'decline' || value.action === 'cancel');
