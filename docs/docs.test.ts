@@ -121,7 +121,9 @@ describe('the docs', () => {
   );
 
   it.each(layers.map(({ name }) => name))('name exactly the options of %s', (name) => {
-    const options = optionNames(readHere(`middleware/${name}/${name}.ts`));
+    const options = optionNames(
+      ['options', name].map((file) => readHere(`middleware/${name}/${file}.ts`)).join('\n'),
+    );
 
     expect(options.length).toBeGreaterThan(0);
     expect(

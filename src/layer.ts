@@ -119,7 +119,14 @@ export {
 } from './approvals/fingerprint.ts';
 
 // Its options, and the tools it is meant for
-export { checkOptions, type Expectation, expected } from './core/contract/options.ts';
+export {
+  checkOptions,
+  type Expectation,
+  expected,
+  option,
+  type OptionTable,
+  optionsSchema,
+} from './core/contract/options.ts';
 export { matchesTool } from './core/contract/layer.ts';
 export { filePins } from './pins/file-pins.ts';
 export {

@@ -19,25 +19,10 @@ import {
 } from '../../src/layer.ts';
 import { type CounterStore, memoryCounters, type TakeRequest } from '../../src/stores/index.ts';
 import { limitQuestions } from './limit-questions.ts';
+import { type CallLimitOptions, OPTIONS } from './options.ts';
 import { admittedCalls, counterKey, type LimitScope } from './run-counters.ts';
 
-export interface CallLimitOptions {
-  /** How many calls are admitted, of all tools together. 0 admits none. @default no limit */
-  readonly maxCalls?: number;
-  /**
-   * How many calls of one tool are admitted, by name or glob (`*`); the first that matches counts.
-   * @default none
-   */
-  readonly perTool?: Readonly<Record<string, number>>;
-  /** Whose counts these are. Calls that name no run are counted by session. @default 'run' */
-  readonly per?: LimitScope;
-  /** How many questions may be put to people. 0 allows none. @default no limit */
-  readonly maxPrompts?: number;
-  /** Where calls are counted. Questions are counted in this process. @default counters in memory */
-  readonly store?: CounterStore;
-  /** How the error begins. @default 'call limit exceeded' */
-  readonly message?: string;
-}
+export type { CallLimitOptions };
 
 /**
  * Checks and takes in one step; a refused call takes nothing, and what was taken is not given back.
@@ -45,7 +30,7 @@ export interface CallLimitOptions {
  * knows no time: see `rateLimit` for windows.
  */
 export function callLimit(options: CallLimitOptions): ToolLayer {
-  checkOptions('callLimit', options, EXPECTED);
+  checkOptions('callLimit', options, OPTIONS);
   const {
     maxCalls,
     perTool = {},
@@ -55,7 +40,7 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     message = 'call limit exceeded',
   } = options;
   if (maxCalls === undefined && maxPrompts === undefined && options.perTool === undefined)
-    checkOptions('callLimit', options, { ...EXPECTED, maxCalls: ONE_OF_THREE });
+    checkOptions('callLimit', options, { ...OPTIONS, maxCalls: ONE_OF_THREE });
   const caps = Object.entries(perTool);
   const admitted = admittedCalls();
   const take = (call: ToolCall) => {
@@ -94,21 +79,6 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     },
   });
 }
-
-const whole = expected.integer(0);
-
-const EXPECTED = {
-  maxCalls: whole,
-  perTool: expected.mapOf(whole),
-  per: expected.oneOf('run', 'session'),
-  maxPrompts: whole,
-  store: {
-    text: 'a store with take',
-    test: (value: unknown) =>
-      expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
-  },
-  message: expected.string,
-};
 
 const ONE_OF_THREE = expected.required({
   text: 'given, or perTool or maxPrompts in its place',

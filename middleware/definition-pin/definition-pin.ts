@@ -6,50 +6,17 @@ import {
   clockOf,
   defineLayer,
   definitionOf,
-  expected,
   filePins,
   guardCall,
   type OrderRule,
   ownDefinition,
-  type PinStore,
   type ToolLayer,
 } from '../../src/layer.ts';
+import { type DefinitionPinOptions, OPTIONS } from './options.ts';
 import { pinKeeper } from './pin-keeper.ts';
-import {
-  lineOf,
-  objectionTo,
-  type QuarantineReport,
-  quarantinedSpec,
-  refusalOf,
-  reporter,
-} from './quarantine.ts';
+import { lineOf, objectionTo, quarantinedSpec, refusalOf, reporter } from './quarantine.ts';
 
-export interface DefinitionPinOptions {
-  /** Where pins are kept. @default files in `pins` of the state folder */
-  readonly store?: PinStore;
-  /**
-   * Where the tools come from, such as the name of an MCP server; every source has pins of its own.
-   * @default 'tools'
-   */
-  readonly source?: string;
-  /**
-   * What becomes of a tool that comes to a source which has pins: it is pinned as well, or refused
-   * until somebody accepts it. @default 'pin'
-   */
-  readonly onNew?: 'pin' | 'refuse';
-  /** Whether calls of a tool that has changed are refused, or only recorded. @default 'refuse' */
-  readonly onChange?: 'refuse' | 'warn';
-  /**
-   * How the error begins, and what is shown in the place of the description. @default what is the
-   * matter with the tool
-   */
-  readonly message?: string;
-  /**
-   * Told about a tool that is not what was accepted, once for each definition, with what differs.
-   * @default a warning of the process
-   */
-  readonly onQuarantine?: (report: QuarantineReport) => void;
-}
+export type { DefinitionPinOptions };
 
 /**
  * Trust on first use: the tools of a source are pinned with the first call of one of them. From
@@ -58,7 +25,7 @@ export interface DefinitionPinOptions {
  * not at what they do: a tool that keeps its description and changes its code goes unnoticed.
  */
 export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
-  checkOptions('definitionPin', options, EXPECTED);
+  checkOptions('definitionPin', options, OPTIONS);
   const {
     store = filePins(),
     source = 'tools',
@@ -93,21 +60,6 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
     },
   });
 }
-
-const isStore = (value: unknown): boolean =>
-  expected.object.test(value) &&
-  (['read', 'update'] as const).every(
-    (step) => typeof (value as Partial<PinStore>)[step] === 'function',
-  );
-
-const EXPECTED = {
-  store: { text: 'a store with read and update', test: isStore },
-  source: expected.string,
-  onNew: expected.oneOf('pin', 'refuse'),
-  onChange: expected.oneOf('refuse', 'warn'),
-  message: expected.string,
-  onQuarantine: expected.function,
-};
 
 const ORDER: readonly OrderRule[] = [
   {

@@ -4,22 +4,15 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  expected,
   matchesTool,
   ok,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import { type DryRunOptions, OPTIONS } from './options.ts';
 
-export interface DryRunOptions {
-  /** Names or globs of the tools to preview. An empty list previews none. @default every tool */
-  readonly only?: readonly string[];
-  /** Names or globs of the tools to run all the same. @default none */
-  readonly except?: readonly string[];
-  /** How the preview begins. @default '(dry run)' */
-  readonly message?: string;
-}
+export type { DryRunOptions };
 
 /**
  * Never runs the tools it is meant for: `ok`, `dry_run`, `executed: 'no'`, with a preview in words
@@ -28,11 +21,7 @@ export interface DryRunOptions {
  * sending it as an answer that does.
  */
 export function dryRun(options: DryRunOptions = {}): ToolLayer {
-  checkOptions('dryRun', options, {
-    only: expected.listOf(expected.string),
-    except: expected.listOf(expected.string),
-    message: expected.string,
-  });
+  checkOptions('dryRun', options, OPTIONS);
   const { only, except = [], message = '(dry run)' } = options;
   const isMeant = (name: string) =>
     (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);

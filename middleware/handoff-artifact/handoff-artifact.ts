@@ -1,18 +1,12 @@
 /** Turns a handoff that a tool's result carries into a checked record. */
 
-import {
-  HANDOFF_LIMITS,
-  type HandoffContext,
-  personaName,
-  readHandoff,
-} from '../../src/handoff/index.ts';
+import { type HandoffContext, personaName, readHandoff } from '../../src/handoff/index.ts';
 import {
   annotate,
   checkOptions,
   clockOf,
   createIdOf,
   defineLayer,
-  expected,
   type JsonObject,
   policyOf,
   raise,
@@ -21,23 +15,10 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { emitHandoff, type HandoffSink, openDelivery } from './emit-handoff.ts';
+import { emitHandoff, openDelivery } from './emit-handoff.ts';
+import { type DetectHandoff, type HandoffArtifactOptions, OPTIONS } from './options.ts';
 
-export interface HandoffArtifactOptions {
-  /**
-   * Is told of every valid handoff, after the stack's scrubs have cleaned it. The call does not
-   * wait for it. @default none
-   */
-  readonly sink?: HandoffSink;
-  /** Looks for the handoff before the keys do. @default none */
-  readonly detect?: DetectHandoff;
-  /** Further members of a result to look under, after `__handoff` and `handoff`. @default none */
-  readonly keys?: readonly string[];
-  /** Who hands over where a handoff does not say so. @default nobody: the field is required */
-  readonly source?: string;
-  /** Raises for a handoff that is not valid, instead of noting it. @default false */
-  readonly strict?: boolean;
-}
+export type { HandoffArtifactOptions };
 
 /**
  * Looks at results with status `ok` only, and changes none of them unless it is strict. What a tool
@@ -46,16 +27,7 @@ export interface HandoffArtifactOptions {
  * for whoever starts the next persona.
  */
 export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer {
-  checkOptions('handoffArtifact', options, {
-    sink: expected.function,
-    detect: expected.function,
-    keys: expected.listOf(expected.string),
-    source: {
-      text: `a name of 1 to ${HANDOFF_LIMITS.name} characters`,
-      test: (value) => typeof value === 'string' && typeof personaName(value) === 'string',
-    },
-    strict: expected.boolean,
-  });
+  checkOptions('handoffArtifact', options, OPTIONS);
   const { sink, detect, source, strict = false } = options;
   const keys = ['__handoff', 'handoff', ...(options.keys ?? [])];
   const delivery = openDelivery(sink);
@@ -107,9 +79,6 @@ function unusable(result: ToolResult, fields: readonly string[]): ToolResult {
   });
   return raise(annotate(refused, {}, { status: 'invalid', fields }));
 }
-
-/** Looks for a handoff in a result its own way. Nothing, or a failure, leaves it to the keys. */
-type DetectHandoff = (call: ToolCall, result: ToolResult) => unknown;
 
 /** Longer texts are not taken apart in search of a handoff. */
 const MAX_TEXT = 256 * 1024;

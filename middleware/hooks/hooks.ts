@@ -3,10 +3,8 @@
  * what goes in and what comes out.
  */
 
-import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
 import {
   blockedText,
-  HOOKED_EFFECTS,
   type HookDefinition,
   type HookRun,
   type HookSource,
@@ -17,7 +15,6 @@ import {
 import {
   checkOptions,
   defineLayer,
-  type Expectation,
   expected,
   gateCall,
   type JsonObject,
@@ -25,30 +22,10 @@ import {
   type ToolLayer,
 } from '../../src/layer.ts';
 import { askAfter, askBefore, passedCalls, recheck } from './around-call.ts';
+import { type HooksOptions, OPTIONS } from './options.ts';
 import { lineOf } from './refusals.ts';
 
-export type { HookDefinition, HookRun };
-
-export interface HooksOptions {
-  /** The hooks, as `loadArtifacts` gives them or written out. @default those of `dir` */
-  readonly hooks?: readonly HookDefinition[];
-  /** A project whose hook files are loaded with the first call. @default none */
-  readonly dir?: string;
-  /**
-   * Where the scripts run. One that is given is not closed. @default a pool of the layer's own,
-   * made with the first script
-   */
-  readonly pool?: ScriptPool;
-  /** The most that the built-ins of the scripts may reach. @default what each file asks for */
-  readonly grants?: BuiltinGrants;
-  /**
-   * Built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`.
-   * @default none
-   */
-  readonly effects?: readonly HookEffect[];
-  /** How long one script may take, in milliseconds. @default 5000 */
-  readonly deadlineMs?: number;
-}
+export type { HookDefinition, HookRun, HooksOptions };
 
 /**
  * Asks the hooks of `tool.pre` before the call goes on, and those of `tool.post` about what came of
@@ -117,26 +94,13 @@ const ORDER: readonly OrderRule[] = [
   },
 ];
 
-const EXPECTED: Readonly<Record<keyof HooksOptions, Expectation>> = {
-  hooks: { text: 'a list of hooks', test: Array.isArray },
-  dir: expected.string,
-  pool: {
-    text: 'a pool with run and close',
-    test: (value) =>
-      expected.object.test(value) && typeof (value as Partial<ScriptPool>).run === 'function',
-  },
-  grants: expected.object,
-  effects: expected.listOf(expected.oneOf(...HOOKED_EFFECTS)),
-  deadlineMs: expected.integer(1),
-};
-
 const ONE_OF_TWO = expected.required({ text: 'given, or dir in its place', test: Array.isArray });
 
 /** Throws for options that cannot be meant. */
 function sourceOf(owner: string, options: HooksOptions): HookSource {
-  checkOptions(owner, options, EXPECTED);
+  checkOptions(owner, options, OPTIONS);
   // A layer that was made to guard and was given nothing to guard with is a mistake.
-  if (options.dir === undefined) checkOptions(owner, options, { ...EXPECTED, hooks: ONE_OF_TWO });
+  if (options.dir === undefined) checkOptions(owner, options, { ...OPTIONS, hooks: ONE_OF_TWO });
   const {
     hooks = [],
     dir = null,

@@ -6,8 +6,6 @@ import {
   checkOptions,
   cutUtf8,
   defineLayer,
-  type Expectation,
-  expected,
   type JsonObject,
   type JsonValue,
   type OutputFileRef,
@@ -18,29 +16,11 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
+import { OPTIONS, type OutputLimitOptions } from './options.ts';
 
+export type { OutputLimitOptions };
 export type { ReadOutputToolOptions } from './read-output-tool.ts';
 export { readOutputTool } from './read-output-tool.ts';
-
-export interface OutputLimitOptions {
-  /**
-   * The most text of a result the model is given, the note about the rest included. @default 8192
-   */
-  readonly maxBytes?: number;
-  /** Where the whole text is kept. @default fileOutputs() */
-  readonly store?: OutputFiles;
-  /** The tool the note tells the model to read on with. @default 'read_output' */
-  readonly readTool?: string;
-}
-
-const EXPECTED: Readonly<Record<keyof OutputLimitOptions, Expectation>> = {
-  maxBytes: expected.integer(512),
-  store: { text: 'an object with a write function', test: isStore },
-  readTool: {
-    text: 'a tool name',
-    test: (value) => typeof value === 'string' && /^[\w.-]{1,128}$/.test(value),
-  },
-};
 
 /**
  * Replaces the text, the blocks and the structured value of a result that is too large by its
@@ -49,7 +29,7 @@ const EXPECTED: Readonly<Record<keyof OutputLimitOptions, Expectation>> = {
  * hold in memory, and it keeps text only: images of a result that is cut are dropped.
  */
 export function outputLimit(options: OutputLimitOptions = {}): ToolLayer {
-  checkOptions('outputLimit', options, EXPECTED);
+  checkOptions('outputLimit', options, OPTIONS);
   const { maxBytes = 8192, store = fileOutputs(), readTool = 'read_output' } = options;
   return defineLayer({
     name: 'outputLimit',
@@ -159,15 +139,6 @@ function noteOn(
       ? 'the rest could not be kept'
       : `to read on, call ${readTool} with ${JSON.stringify({ id: file.sha256, offset })}`;
   return `[cut: the first ${offset} of ${bytes} bytes are shown; ${rest}]`;
-}
-
-function isStore(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'write' in value &&
-    typeof value.write === 'function'
-  );
 }
 
 const ID = /^[\w.-]{1,128}$/;

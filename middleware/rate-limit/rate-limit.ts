@@ -6,7 +6,6 @@ import {
   checkOptions,
   clockOf,
   defineLayer,
-  expected,
   fail,
   outcomeOf,
   refuse,
@@ -15,23 +14,10 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { type CounterStore, memoryCounters, type Taken } from '../../src/stores/index.ts';
+import { memoryCounters, type Taken } from '../../src/stores/index.ts';
+import { type LimitPer, OPTIONS, type RateLimitOptions } from './options.ts';
 
-export interface RateLimitOptions {
-  /** How many calls are admitted, in all or per window. 0 admits none. */
-  readonly maxCalls: number;
-  /** The window in milliseconds. @default none: the count never goes down */
-  readonly windowMs?: number;
-  /**
-   * What has a limit of its own: each tool, each session, or what the function names. @default the
-   * layer as a whole
-   */
-  readonly per?: LimitPer;
-  /** Where calls are counted. @default a `memoryCounters()` of its own */
-  readonly store?: CounterStore;
-  /** How the error begins. @default 'rate limit exceeded' */
-  readonly message?: string;
-}
+export type { RateLimitOptions };
 
 /**
  * Checks and takes in one step; a refused call takes nothing. What was taken is not given back,
@@ -39,7 +25,7 @@ export interface RateLimitOptions {
  * if it was admitted before. It does not make calls wait for their turn.
  */
 export function rateLimit(options: RateLimitOptions): ToolLayer {
-  checkOptions('rateLimit', options, EXPECTED);
+  checkOptions('rateLimit', options, OPTIONS);
   const {
     maxCalls: max,
     windowMs = null,
@@ -89,23 +75,6 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
     },
   });
 }
-
-const NAMES = expected.oneOf('tool', 'session');
-
-const EXPECTED = {
-  maxCalls: expected.required(expected.integer(0)),
-  windowMs: expected.integer(1),
-  per: {
-    text: `${NAMES.text} or a function`,
-    test: (value: unknown) => NAMES.test(value) || expected.function.test(value),
-  },
-  store: {
-    text: 'a store with take',
-    test: (value: unknown) =>
-      expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
-  },
-  message: expected.string,
-};
 
 /** Allowances are counted in whole numbers of call × millisecond. */
 const SHORTER = { text: 'a shorter window for so many calls', test: () => false, numeric: true };
@@ -159,9 +128,6 @@ const failed = (call: ToolCall, cause: unknown): ToolResult =>
     {},
     { status: 'failed' },
   );
-
-/** What has a limit of its own. A function must answer a non-empty string. */
-type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
 
 /**
  * A key for the store. Limits of another size have other counters, so that layers can share a

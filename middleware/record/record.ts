@@ -3,16 +3,13 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import {
   annotate,
   checkOptions,
   clockOf,
   createIdOf,
   defineLayer,
-  type Expectation,
-  expected,
   fail,
   type OrderRule,
   refuse,
@@ -23,19 +20,10 @@ import {
   whenEnded,
 } from '../../src/layer.ts';
 import { type LineFile, lineFile } from './line-file.ts';
+import { OPTIONS, type RecordOptions } from './options.ts';
 import { type Begun, lineOf } from './recorded-line.ts';
 
-export interface RecordOptions {
-  /** Where the lines go. It is made with mode 0600 if it is not there; its folder has to be. */
-  readonly file: string;
-  /** Whether calls are refused while nothing can be written. @default 'block' */
-  readonly onError?: 'block' | 'warn';
-}
-
-const EXPECTED: Readonly<Record<keyof RecordOptions, Expectation>> = {
-  file: expected.required({ text: 'a path in a folder that is there', test: isPlace }),
-  onError: expected.oneOf('block', 'warn'),
-};
+export type { RecordOptions };
 
 /**
  * Records the arguments as they come to this place, and the answer as it leaves the stack: by then
@@ -44,7 +32,7 @@ const EXPECTED: Readonly<Record<keyof RecordOptions, Expectation>> = {
  * and a call that never ends leaves no line.
  */
 export function record(options: RecordOptions): ToolLayer {
-  checkOptions('record', options, EXPECTED);
+  checkOptions('record', options, OPTIONS);
   const { file, onError = 'block' } = options;
   const lines = lineFile(resolve(file), onError === 'block');
   let writer: string | null = null;
@@ -135,18 +123,5 @@ function write(lines: LineFile, call: ToolCall, begun: Begun, answer: ToolResult
     lines.append(lineOf(call, begun, answer));
   } catch {
     lines.lose();
-  }
-}
-
-function isPlace(value: unknown): boolean {
-  if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
-  try {
-    const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
-    return (
-      folder?.isDirectory() === true &&
-      statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true
-    );
-  } catch {
-    return false; // A file stands where a folder should, or it may not be looked at.
   }
 }

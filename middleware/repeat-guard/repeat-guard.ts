@@ -4,7 +4,6 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  expected,
   isRendered,
   matchesTool,
   type OrderRule,
@@ -17,37 +16,9 @@ import {
   withResult,
 } from '../../src/layer.ts';
 import { callHistory } from './call-history.ts';
+import { OPTIONS, type RepeatGuardOptions } from './options.ts';
 
-export interface RepeatGuardOptions {
-  /**
-   * From which same call on the result tells the model that it repeats itself. @default 3, or
-   * `stopAfter` where that is less
-   */
-  readonly nudgeAfter?: number;
-  /** How many same calls are let through; a further one is refused. @default 5 */
-  readonly stopAfter?: number;
-  /** Whose calls are compared. Calls that name no run are compared by session. @default 'run' */
-  readonly per?: 'run' | 'session';
-  /**
-   * Among how many of the last calls the same ones are counted, so that loops over several calls
-   * are seen. @default 50
-   */
-  readonly windowCalls?: number;
-  /** How long a call counts, in milliseconds. @default as long as it is among the last ones */
-  readonly windowMs?: number;
-  /**
-   * Names of arguments that do not make a call another one. @default `reason`, where the tool does
-   * not declare it itself
-   */
-  readonly ignore?: readonly string[];
-  /**
-   * Names or globs (`*`) of the tools that may be called again and again, such as those that poll.
-   * @default none
-   */
-  readonly except?: readonly string[];
-  /** How the error begins. @default 'the same call again' */
-  readonly message?: string;
-}
+export type { RepeatGuardOptions };
 
 /**
  * Counts calls of the same tool with the same arguments among the last ones of a run, whether they
@@ -55,7 +26,7 @@ export interface RepeatGuardOptions {
  * change is a repetition too, unless its tool is in `except`.
  */
 export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
-  checkOptions('repeatGuard', options, EXPECTED);
+  checkOptions('repeatGuard', options, OPTIONS);
   const {
     stopAfter = 5,
     nudgeAfter = Math.min(3, stopAfter),
@@ -92,19 +63,6 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
     },
   });
 }
-
-const whole = expected.integer(1);
-
-const EXPECTED = {
-  nudgeAfter: whole,
-  stopAfter: whole,
-  per: expected.oneOf('run', 'session'),
-  windowCalls: whole,
-  windowMs: whole,
-  ignore: expected.listOf(expected.string),
-  except: expected.listOf(expected.string),
-  message: expected.string,
-};
 
 const atMost = (max: number) => ({
   text: `at most stopAfter (${max})`,

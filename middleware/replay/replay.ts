@@ -5,8 +5,6 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  type Expectation,
-  expected,
   fail,
   ok,
   type OrderRule,
@@ -17,30 +15,12 @@ import {
   withResult,
 } from '../../src/layer.ts';
 import { type AnswerBook, type Found, orderedBook, strictBook } from './answer-book.ts';
+import { OPTIONS, type ReplayOptions } from './options.ts';
 import { readRecording, type RecordedAnswer, type RecordedCall } from './read-recording.ts';
 
+export type { ReplayOptions };
 export type { RecordedAnswer, RecordedCall, Recording } from './read-recording.ts';
 export { readRecording } from './read-recording.ts';
-
-export interface ReplayOptions {
-  /** A file that `record` has written. It is read when the layer is made. */
-  readonly file: string;
-  /**
-   * `'strict'`: calls have to come as recorded. `'ordered'`: only those of the same tool and
-   * arguments. @default 'strict'
-   */
-  readonly mode?: 'strict' | 'ordered';
-  /**
-   * What becomes of a call that has no answer; `'pass'` lets the tool run, and needs mode
-   * `'ordered'`. @default 'refuse'
-   */
-  readonly onMissing?: 'refuse' | 'pass';
-  /**
-   * What `close()` does about answers nobody asked for: nothing, reject, or tell a function.
-   * @default 'ignore'
-   */
-  readonly onUnused?: 'ignore' | 'throw' | ((unused: readonly RecordedCall[]) => void);
-}
 
 /**
  * Gives every recorded answer once. It does not look at the turn, the time or the ids of a call,
@@ -48,12 +28,9 @@ export interface ReplayOptions {
  * itself are left out, because the tool does not run.
  */
 export function replay(options: ReplayOptions): ToolLayer {
-  checkOptions(
-    'replay',
-    options,
-    expectations(() => options.mode),
-  );
+  checkOptions('replay', options, OPTIONS);
   const { file, mode = 'strict', onMissing = 'refuse', onUnused = 'ignore' } = options;
+  if (mode === 'strict') checkOptions('replay', options, { ...OPTIONS, onMissing: NO_PASS });
   const calls = readRecording(file).calls.filter(({ nested }) => !nested);
   const book = mode === 'strict' ? strictBook(calls) : orderedBook(calls);
   return defineLayer({
@@ -72,22 +49,7 @@ export function replay(options: ReplayOptions): ToolLayer {
   });
 }
 
-/** The mode is asked for late: by then it is known that there are options. */
-const expectations = (
-  mode: () => ReplayOptions['mode'],
-): Readonly<Record<keyof ReplayOptions, Expectation>> => ({
-  file: expected.required(expected.string),
-  mode: expected.oneOf('strict', 'ordered'),
-  // A tool that runs in between is not what was recorded.
-  onMissing: {
-    text: '"refuse", or "pass" with mode "ordered"',
-    test: (value) => value === 'refuse' || (value === 'pass' && mode() === 'ordered'),
-  },
-  onUnused: {
-    text: '"ignore", "throw" or a function',
-    test: (value) => value === 'ignore' || value === 'throw' || typeof value === 'function',
-  },
-});
+const NO_PASS = { ...OPTIONS.onMissing, test: (value: unknown) => value === 'refuse' };
 
 const ORDER: readonly OrderRule[] = [
   {

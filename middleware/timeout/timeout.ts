@@ -4,7 +4,6 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  expected,
   matchesTool,
   nextWithin,
   refuse,
@@ -12,17 +11,9 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import { OPTIONS, type TimeoutOptions } from './options.ts';
 
-export interface TimeoutOptions {
-  /** Time for a call, in milliseconds. */
-  readonly maxMs: number;
-  /** Other times by tool name or glob; the first that matches counts. */
-  readonly perTool?: Readonly<Record<string, number>>;
-  /** How long an aborted tool may take to come to an end and say what it did. @default 100 */
-  readonly graceMs?: number;
-  /** How the error begins. @default '<tool> did not answer in time' */
-  readonly message?: string;
-}
+export type { TimeoutOptions };
 
 /**
  * Aborts the signal, waits out the grace, then answers `timeout`, with `executed: 'unknown'` unless
@@ -30,13 +21,7 @@ export interface TimeoutOptions {
  * the background, unheard. A tool's own `timeoutMs` holds as well: the smaller wins.
  */
 export function timeout(options: TimeoutOptions): ToolLayer {
-  const ms = expected.integer(1);
-  checkOptions('timeout', options, {
-    maxMs: expected.required(ms),
-    perTool: expected.mapOf(ms),
-    graceMs: expected.integer(0),
-    message: expected.string,
-  });
+  checkOptions('timeout', options, OPTIONS);
   const { maxMs, perTool = {}, graceMs = 100, message } = options;
   const limits = Object.entries(perTool);
   const limitOf = (name: string) =>

@@ -1,0 +1,41 @@
+/** The options of `record`. */
+
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { expected, option, type OptionTable } from '../../src/layer.ts';
+
+export interface RecordOptions {
+  /** Where the lines go. It is made with mode 0600 if it is not there; its folder has to be. */
+  readonly file: string;
+  /** Whether calls are refused while nothing can be written. @default 'block' */
+  readonly onError?: 'block' | 'warn';
+}
+
+const { oneOf, required, string } = expected;
+
+function isPlace(value: unknown): boolean {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
+  try {
+    const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
+    return (
+      folder?.isDirectory() === true &&
+      statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true
+    );
+  } catch {
+    return false; // A file stands where a folder should, or it may not be looked at.
+  }
+}
+
+const PLACE = { ...string, text: 'a path in a folder that is there', test: isPlace };
+
+export const OPTIONS: OptionTable<RecordOptions> = {
+  file: option(
+    required(PLACE),
+    'where the lines go; made with mode 0600 if it is not there, and closed to others if it is; a link, a pipe, a device, another user’s file and one that others can change are refused; its folder has to be there',
+  ),
+  onError: option(
+    oneOf('block', 'warn'),
+    "`'block'` refuses calls while nothing can be written, and writes what is missing before the next one runs; `'warn'` goes on, counts and loses",
+    "`'block'`",
+  ),
+};
