@@ -6,9 +6,11 @@
 // What a layer is, and what it is given
 export {
   defineLayer,
+  must,
   type Next,
   type OrderRule,
   type SchemaTransform,
+  should,
   type Scrub,
   type TooLate,
   type ToolCaller,

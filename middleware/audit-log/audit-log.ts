@@ -6,6 +6,7 @@ import {
   defineLayer,
   hashWith,
   isObserved,
+  must,
   type Next,
   type OrderRule,
   type ToolCall,
@@ -121,33 +122,33 @@ function deliveryOf(
   return typeof sink === 'function' ? deliverReceipts(sink, { keep, owned: false }) : null;
 }
 
-const outsideOf = (name: string, because: string): OrderRule => ({
-  outsideOf: name,
-  level: 'must',
-  because,
-});
-
 /**
  * Whatever turns a call away or changes it must be inside, or the receipt is not about the call
  * that was asked for.
  */
 const ORDER: readonly OrderRule[] = [
-  outsideOf('consent', 'inside it, calls that a person or a rule refused would leave no receipt'),
-  outsideOf(
+  must.outsideOf(
+    'consent',
+    'inside it, calls that a person or a rule refused would leave no receipt',
+  ),
+  must.outsideOf(
     'requiredReason',
     'inside it, calls without a reason would leave no receipt, and receipts would lack the reason',
   ),
-  outsideOf('redaction', 'inside it, results that were withheld would be recorded as given out'),
-  outsideOf(
+  must.outsideOf(
+    'redaction',
+    'inside it, results that were withheld would be recorded as given out',
+  ),
+  must.outsideOf(
     'idempotency',
     'inside it, calls that were answered from the store would leave no receipt',
   ),
-  outsideOf('rateLimit', 'inside it, calls over the limit would leave no receipt'),
-  outsideOf('dryRun', 'inside it, calls that were only previewed would leave no receipt'),
-  outsideOf(
+  must.outsideOf('rateLimit', 'inside it, calls over the limit would leave no receipt'),
+  must.outsideOf('dryRun', 'inside it, calls that were only previewed would leave no receipt'),
+  must.outsideOf(
     'timeout',
     'inside it, a tool that ran out of time would leave its receipt late or never',
   ),
-  outsideOf('retry', 'inside it, every attempt would leave a receipt of its own'),
-  outsideOf('permissions', 'inside it, calls that were not permitted would leave no receipt'),
+  must.outsideOf('retry', 'inside it, every attempt would leave a receipt of its own'),
+  must.outsideOf('permissions', 'inside it, calls that were not permitted would leave no receipt'),
 ];

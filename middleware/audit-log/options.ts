@@ -21,20 +21,11 @@ export interface AuditLogOptions {
   readonly sink: AuditLogSink;
   /** Names of members that are left out of every hash, at every depth. @default none */
   readonly redact?: readonly string[];
-  /**
-   * When a receipt counts as kept. Functions are waited for unless it is `'background'`. @default
-   * 'write'
-   */
+  /** When a receipt counts as kept; only `'background'` does not wait. @default 'write' */
   readonly durability?: Durability;
-  /**
-   * Writes a line before a tool runs that is not read-only, and runs it only once that line is
-   * kept. @default false
-   */
+  /** Keeps a line before a tool runs that is not read-only. @default false */
   readonly intent?: boolean;
-  /**
-   * Makes HMACs instead of plain hashes. @default the key of the receipt files, and none for other
-   * sinks
-   */
+  /** HMACs instead of plain hashes. @default the key of the receipt files; none for other sinks */
   readonly key?: HashKey | false;
   /** Whether calls are refused while receipts cannot be delivered. @default 'block' */
   readonly onSinkError?: 'block' | 'warn';
@@ -82,31 +73,12 @@ const KEY = either(
   },
 );
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<AuditLogOptions> = {
   sink: option(required(SINK), 'where receipts go, see above'),
-  redact: option(
-    listOf(string),
-    'names of members that are left out of every hash, at every depth',
-    'none',
-  ),
-  durability: option(
-    oneOf('fsync', 'write', 'background'),
-    "when a receipt counts as kept: `'fsync'` on disk, `'write'` handed to the system, `'background'` some time later",
-    "`'write'`",
-  ),
-  intent: option(
-    { ...boolean, text: 'true or false, and false with "cloud"' },
-    "writes a line `record: 'intent'` before a tool runs that is not read-only, and runs the tool only once that line is kept",
-    '`false`',
-  ),
-  key: option(
-    KEY,
-    '`{ id, secret }` for HMACs, or `false` for plain SHA-256',
-    'the key of the receipt files; none for other sinks',
-  ),
-  onSinkError: option(
-    oneOf('block', 'warn'),
-    "`'block'`: no call runs while receipts cannot be delivered; `'warn'`: calls run, and what is lost is counted",
-    "`'block'`",
-  ),
+  redact: option(listOf(string), 'names of members that are left out of every hash, at every depth', 'none'),
+  durability: option(oneOf('fsync', 'write', 'background'), "when a receipt counts as kept: `'fsync'` on disk, `'write'` handed to the system, `'background'` some time later", "`'write'`"),
+  intent: option({ ...boolean, text: 'true or false, and false with "cloud"' }, "writes a line `record: 'intent'` before a tool runs that is not read-only, and runs the tool only once that line is kept", '`false`'),
+  key: option(KEY, '`{ id, secret }` for HMACs, or `false` for plain SHA-256', 'the key of the receipt files; none for other sinks'),
+  onSinkError: option(oneOf('block', 'warn'), "`'block'`: no call runs while receipts cannot be delivered; `'warn'`: calls run, and what is lost is counted", "`'block'`"),
 };

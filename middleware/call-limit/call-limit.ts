@@ -11,8 +11,10 @@ import {
   expected,
   fail,
   matchesTool,
+  must,
   type OrderRule,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -86,20 +88,12 @@ const ONE_OF_THREE = expected.required({
 });
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls over the limit would leave no receipt',
-  },
-  { outsideOf: 'retry', level: 'should', because: 'inside it, every attempt takes from the limit' },
+  must.insideOf('auditLog', 'outside it, calls over the limit would leave no receipt'),
+  should.outsideOf('retry', 'inside it, every attempt takes from the limit'),
 ];
 
 const PROMPT_ORDER: readonly OrderRule[] = [
-  {
-    outsideOf: 'consent',
-    level: 'must',
-    because: 'inside it, people are asked before anybody counts the questions',
-  },
+  must.outsideOf('consent', 'inside it, people are asked before anybody counts the questions'),
 ];
 
 interface Limit {

@@ -8,8 +8,10 @@ import {
   definitionOf,
   filePins,
   guardCall,
+  must,
   type OrderRule,
   ownDefinition,
+  should,
   type ToolLayer,
 } from '../../src/layer.ts';
 import { type DefinitionPinOptions, OPTIONS } from './options.ts';
@@ -62,19 +64,13 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
 }
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls of tools that have changed would leave no receipt',
-  },
-  {
-    outsideOf: 'consent',
-    level: 'should',
-    because: 'inside it, a person is asked about a tool that is not the one they know',
-  },
-  {
-    outsideOf: 'idempotency',
-    level: 'should',
-    because: 'inside it, a tool that has changed is still answered for from the store',
-  },
+  must.insideOf('auditLog', 'outside it, calls of tools that have changed would leave no receipt'),
+  should.outsideOf(
+    'consent',
+    'inside it, a person is asked about a tool that is not the one they know',
+  ),
+  should.outsideOf(
+    'idempotency',
+    'inside it, a tool that has changed is still answered for from the store',
+  ),
 ];

@@ -5,7 +5,9 @@ import {
   checkOptions,
   defineLayer,
   matchesTool,
+  must,
   ok,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -28,16 +30,11 @@ export function dryRun(options: DryRunOptions = {}): ToolLayer {
   return defineLayer({
     name: 'dryRun',
     order: [
-      {
-        insideOf: 'redaction',
-        level: 'must',
-        because: 'outside it, a preview shows the arguments that redaction hides',
-      },
-      {
-        insideOf: 'consent',
-        level: 'should',
-        because: 'outside it, a preview does not tell whether the call would be allowed',
-      },
+      must.insideOf('redaction', 'outside it, a preview shows the arguments that redaction hides'),
+      should.insideOf(
+        'consent',
+        'outside it, a preview does not tell whether the call would be allowed',
+      ),
     ],
     caller: (call, next) => (isMeant(call.toolName) ? preview(call, message) : next(call)),
     tooLate: ({ toolName }) => (isMeant(toolName) ? { wouldHaveBeen: 'dry_run' } : null),

@@ -13,12 +13,9 @@ export interface DryRunOptions {
 
 const { listOf, string } = expected;
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<DryRunOptions> = {
-  only: option(
-    listOf(string),
-    'names or globs (`*`) of the tools to preview; an empty list previews none',
-    'every tool',
-  ),
+  only: option(listOf(string), 'names or globs (`*`) of the tools to preview; an empty list previews none', 'every tool'),
   except: option(listOf(string), 'names or globs of the tools to run all the same', 'none'),
   message: option(string, 'how the preview begins', '`(dry run)`'),
 };

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   policyOf,
   raise,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -33,13 +34,7 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
   const delivery = openDelivery(sink);
   return defineLayer({
     name: 'handoffArtifact',
-    order: [
-      {
-        insideOf: 'auditLog',
-        level: 'should',
-        because: 'outside it, the handoff is missing from the receipt',
-      },
-    ],
+    order: [should.insideOf('auditLog', 'outside it, the handoff is missing from the receipt')],
     caller: async (call, next) => handedOver(call, await next(call)),
     close: () => delivery.close(),
   });

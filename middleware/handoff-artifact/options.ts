@@ -14,10 +14,7 @@ import type { HandoffSink } from './emit-handoff.ts';
 export type DetectHandoff = (call: ToolCall, result: ToolResult) => unknown;
 
 export interface HandoffArtifactOptions {
-  /**
-   * Is told of every valid handoff, after the stack's scrubs have cleaned it. The call does not
-   * wait for it. @default none
-   */
+  /** Is told of every valid handoff, cleaned; the call does not wait for it. @default none */
   readonly sink?: HandoffSink;
   /** Looks for the handoff before the keys do. @default none */
   readonly detect?: DetectHandoff;
@@ -37,26 +34,11 @@ const PERSONA = {
   test: (value: unknown) => typeof value === 'string' && typeof personaName(value) === 'string',
 };
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<HandoffArtifactOptions> = {
-  sink: option(
-    expected.function,
-    'is told of every valid handoff, as `sink(record, call)`; the call does not wait for it',
-    'none',
-  ),
-  detect: option(
-    expected.function,
-    'looks for the handoff before the keys do, as `detect(call, result)`; nothing, a promise or a failure leaves it to the keys',
-    'none',
-  ),
+  sink: option(expected.function, 'is told of every valid handoff, as `sink(record, call)`; the call does not wait for it', 'none'),
+  detect: option(expected.function, 'looks for the handoff before the keys do, as `detect(call, result)`; nothing, a promise or a failure leaves it to the keys', 'none'),
   keys: option(listOf(string), 'further members of a result to look under', 'none'),
-  source: option(
-    PERSONA,
-    'who hands over where a handoff does not say so',
-    'the field is required',
-  ),
-  strict: option(
-    boolean,
-    'raises for a handoff that is not valid, instead of noting it',
-    '`false`',
-  ),
+  source: option(PERSONA, 'who hands over where a handoff does not say so', 'the field is required'),
+  strict: option(boolean, 'raises for a handoff that is not valid, instead of noting it', '`false`'),
 };

@@ -18,7 +18,9 @@ import {
   expected,
   gateCall,
   type JsonObject,
+  must,
   type OrderRule,
+  should,
   type ToolLayer,
 } from '../../src/layer.ts';
 import { askAfter, askBefore, passedCalls, recheck } from './around-call.ts';
@@ -61,37 +63,18 @@ export function hooks(options: HooksOptions): ToolLayer {
 }
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls that a hook blocked would leave no receipt',
-  },
-  {
-    outsideOf: 'consent',
-    level: 'should',
-    because:
-      'inside it, people are asked about calls that a hook blocks, and approve arguments that a hook changes',
-  },
-  {
-    outsideOf: 'idempotency',
-    level: 'should',
-    because: 'inside it, a call that is answered from the store is shown to no hook',
-  },
-  {
-    outsideOf: 'retry',
-    level: 'should',
-    because: 'inside it, the hooks are asked again for every attempt',
-  },
-  {
-    outsideOf: 'dryRun',
-    level: 'should',
-    because: 'inside it, calls are previewed that a hook would block',
-  },
-  {
-    outsideOf: 'timeout',
-    level: 'must',
-    because: 'inside it, the time of the scripts counts as the tool being slow',
-  },
+  must.insideOf('auditLog', 'outside it, calls that a hook blocked would leave no receipt'),
+  should.outsideOf(
+    'consent',
+    'inside it, people are asked about calls that a hook blocks, and approve arguments that a hook changes',
+  ),
+  should.outsideOf(
+    'idempotency',
+    'inside it, a call that is answered from the store is shown to no hook',
+  ),
+  should.outsideOf('retry', 'inside it, the hooks are asked again for every attempt'),
+  should.outsideOf('dryRun', 'inside it, calls are previewed that a hook would block'),
+  must.outsideOf('timeout', 'inside it, the time of the scripts counts as the tool being slow'),
 ];
 
 const ONE_OF_TWO = expected.required({ text: 'given, or dir in its place', test: Array.isArray });

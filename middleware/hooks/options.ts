@@ -9,17 +9,11 @@ export interface HooksOptions {
   readonly hooks?: readonly HookDefinition[];
   /** A project whose hook files are loaded with the first call. @default none */
   readonly dir?: string;
-  /**
-   * Where the scripts run. One that is given is not closed. @default a pool of the layer's own,
-   * made with the first script
-   */
+  /** Where the scripts run. One that is given is not closed. @default a pool of its own */
   readonly pool?: ScriptPool;
   /** The most that the built-ins of the scripts may reach. @default what each file asks for */
   readonly grants?: BuiltinGrants;
-  /**
-   * Built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`.
-   * @default none
-   */
+  /** Built-ins that hooks get only where they are named. @default none */
   readonly effects?: readonly HookEffect[];
   /** How long one script may take, in milliseconds. @default 5000 */
   readonly deadlineMs?: number;
@@ -53,23 +47,12 @@ const HOOKS = {
   }).schema,
 };
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<HooksOptions> = {
   hooks: option(HOOKS, 'the hooks, as `loadArtifacts` gives them or written out', 'those of `dir`'),
   dir: option(string, 'a project whose hook files are loaded with the first call', 'none'),
-  pool: option(
-    made('a pool with run and close', 'run'),
-    'where the scripts run; one that is given is not closed',
-    'a pool of its own, made with the first script',
-  ),
-  grants: option(
-    object,
-    'what the built-ins of the scripts may reach at most',
-    'what each file asks for',
-  ),
-  effects: option(
-    listOf(oneOf(...HOOKED_EFFECTS)),
-    'built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`',
-    'none',
-  ),
+  pool: option(made('a pool with run and close', 'run'), 'where the scripts run; one that is given is not closed', 'a pool of its own, made with the first script'),
+  grants: option(object, 'what the built-ins of the scripts may reach at most', 'what each file asks for'),
+  effects: option(listOf(oneOf(...HOOKED_EFFECTS)), 'built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`', 'none'),
   deadlineMs: option(integer(1), 'how long one script may take, in milliseconds', '5000'),
 };

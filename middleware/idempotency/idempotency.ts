@@ -4,8 +4,10 @@ import {
   checkOptions,
   clockOf,
   defineLayer,
-  type OrderRule,
+  must,
   type Next,
+  type OrderRule,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -63,22 +65,16 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
 }
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'consent',
-    level: 'should',
-    because: 'outside it, an answer is given again without anybody being asked',
-  },
-  {
-    insideOf: 'requiredReason',
-    level: 'should',
-    because: 'outside it, the reason is one of the arguments, and no two calls are the same',
-  },
+  should.insideOf('consent', 'outside it, an answer is given again without anybody being asked'),
+  should.insideOf(
+    'requiredReason',
+    'outside it, the reason is one of the arguments, and no two calls are the same',
+  ),
 ];
 const EFFECT_ORDER: readonly OrderRule[] = [
   ...ORDER,
-  {
-    outsideOf: 'redaction',
-    level: 'must',
-    because: 'inside it, an effect key made from masked values would join two effects',
-  },
+  must.outsideOf(
+    'redaction',
+    'inside it, an effect key made from masked values would join two effects',
+  ),
 ];

@@ -8,9 +8,11 @@ import {
   defineLayer,
   type JsonObject,
   type JsonValue,
+  must,
   type OutputFileRef,
   type OutputFiles,
   quoteVoice,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -34,16 +36,11 @@ export function outputLimit(options: OutputLimitOptions = {}): ToolLayer {
   return defineLayer({
     name: 'outputLimit',
     order: [
-      {
-        outsideOf: 'redaction',
-        level: 'must',
-        because: 'inside it, what is kept aside has not been redacted',
-      },
-      {
-        outsideOf: 'handoffArtifact',
-        level: 'should',
-        because: 'inside it, a handoff in a large result is cut away before it is found',
-      },
+      must.outsideOf('redaction', 'inside it, what is kept aside has not been redacted'),
+      should.outsideOf(
+        'handoffArtifact',
+        'inside it, a handoff in a large result is cut away before it is found',
+      ),
     ],
     async caller(call, next) {
       const result = await next(call);

@@ -1,8 +1,8 @@
 /** What a call is about to do has to be allowed: by checkers, or by a person they send for. */
 
 import {
-  type ApprovalRecord,
   annotate,
+  type ApprovalRecord,
   checkOptions,
   defineLayer,
   denyAlways,
@@ -12,6 +12,7 @@ import {
   type PermissionReport,
   permissionReportOf,
   type PermissionSet,
+  should,
   type ToolLayer,
   type ToolResult,
   withResult,
@@ -41,11 +42,10 @@ export function permissions(options: PermissionsOptions): ToolLayer {
   return defineLayer({
     name: 'permissions',
     order: [
-      {
-        insideOf: 'auditLog',
-        level: 'should',
-        because: 'outside it, receipts do not say who allowed a call, and over what',
-      },
+      should.insideOf(
+        'auditLog',
+        'outside it, receipts do not say who allowed a call, and over what',
+      ),
     ],
     ...(hide && shadow === false
       ? {

@@ -9,6 +9,7 @@ import {
   fail,
   outcomeOf,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -48,11 +49,10 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   return defineLayer({
     name: 'rateLimit',
     order: [
-      {
-        insideOf: 'idempotency',
-        level: 'should',
-        because: 'outside it, an answer that is given again would use up the limit',
-      },
+      should.insideOf(
+        'idempotency',
+        'outside it, an answer that is given again would use up the limit',
+      ),
     ],
     async caller(call, next) {
       if ((call.turn.resumes ?? 0) > 0 && admitted.has(call))

@@ -28,14 +28,8 @@ function isPlace(value: unknown): boolean {
 
 const PLACE = { ...string, text: 'a path in a folder that is there', test: isPlace };
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<RecordOptions> = {
-  file: option(
-    required(PLACE),
-    'where the lines go; made with mode 0600 if it is not there, and closed to others if it is; a link, a pipe, a device, another user’s file and one that others can change are refused; its folder has to be there',
-  ),
-  onError: option(
-    oneOf('block', 'warn'),
-    "`'block'` refuses calls while nothing can be written, and writes what is missing before the next one runs; `'warn'` goes on, counts and loses",
-    "`'block'`",
-  ),
+  file: option(required(PLACE), 'where the lines go; made with mode 0600 if it is not there, and closed to others if it is; a link, a pipe, a device, another user’s file and one that others can change are refused; its folder has to be there'),
+  onError: option(oneOf('block', 'warn'), "`'block'` refuses calls while nothing can be written, and writes what is missing before the next one runs; `'warn'` goes on, counts and loses", "`'block'`"),
 };

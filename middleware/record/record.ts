@@ -11,9 +11,11 @@ import {
   createIdOf,
   defineLayer,
   fail,
+  must,
   type OrderRule,
   refuse,
   runWithin,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -72,31 +74,23 @@ export function record(options: RecordOptions): ToolLayer {
 const recording = new AsyncLocalStorage<readonly object[]>();
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'redaction',
-    level: 'must',
-    because: 'outside it, arguments would be written as the model sent them',
-  },
-  {
-    outsideOf: 'retry',
-    level: 'must',
-    because: 'inside it, every attempt would be written with the answer of the last one',
-  },
-  {
-    insideOf: 'consent',
-    level: 'should',
-    because: 'outside it, refusals are recorded, and given again without anybody being asked',
-  },
-  {
-    insideOf: 'requiredReason',
-    level: 'should',
-    because: 'outside it, the reason is one of the arguments, and no later call is the same',
-  },
-  {
-    insideOf: 'replay',
-    level: 'should',
-    because: 'outside it, answers that come from a recording are recorded once more',
-  },
+  must.insideOf('redaction', 'outside it, arguments would be written as the model sent them'),
+  must.outsideOf(
+    'retry',
+    'inside it, every attempt would be written with the answer of the last one',
+  ),
+  should.insideOf(
+    'consent',
+    'outside it, refusals are recorded, and given again without anybody being asked',
+  ),
+  should.insideOf(
+    'requiredReason',
+    'outside it, the reason is one of the arguments, and no later call is the same',
+  ),
+  should.insideOf(
+    'replay',
+    'outside it, answers that come from a recording are recorded once more',
+  ),
 ];
 
 /**

@@ -5,6 +5,7 @@
 import {
   checkOptions,
   defineLayer,
+  must,
   type OrderRule,
   type ToolLayer,
   withCall,
@@ -44,11 +45,12 @@ export type {
  * Where arguments reach the layers inside as the model sent them, a layer that keeps or sends them
  * on must not stand there.
  */
-const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => ({
-  insideOf,
-  level: 'must',
-  because: `in: 'report' hands the arguments on as they are, and ${insideOf} inside it would keep what was found`,
-}));
+const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((keeper) =>
+  must.insideOf(
+    keeper,
+    `in: 'report' hands the arguments on as they are, and ${keeper} inside it would keep what was found`,
+  ),
+);
 
 /**
  * Cleans the arguments before anything inside sees them, and every surface of the result, progress

@@ -6,10 +6,12 @@ import {
   defineLayer,
   isRendered,
   matchesTool,
+  must,
   type OrderRule,
   outcomeOf,
   quoteVoice,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -76,31 +78,14 @@ const moreThan = (min: number) => ({
 });
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls that were stopped would leave no receipt',
-  },
-  {
-    outsideOf: 'consent',
-    level: 'should',
-    because: 'inside it, a person is asked about the same call again and again',
-  },
-  {
-    outsideOf: 'idempotency',
-    level: 'should',
-    because: 'inside it, repetitions that are answered from the store are not seen',
-  },
-  {
-    outsideOf: 'retry',
-    level: 'should',
-    because: 'inside it, every attempt counts as a repetition',
-  },
-  {
-    outsideOf: 'outputLimit',
-    level: 'should',
-    because: 'inside it, the nudge is cut off a long result',
-  },
+  must.insideOf('auditLog', 'outside it, calls that were stopped would leave no receipt'),
+  should.outsideOf('consent', 'inside it, a person is asked about the same call again and again'),
+  should.outsideOf(
+    'idempotency',
+    'inside it, repetitions that are answered from the store are not seen',
+  ),
+  should.outsideOf('retry', 'inside it, every attempt counts as a repetition'),
+  should.outsideOf('outputLimit', 'inside it, the nudge is cut off a long result'),
 ];
 
 const nudgeFor = ({ toolName }: ToolCall, count: number): string =>

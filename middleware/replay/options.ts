@@ -6,20 +6,11 @@ import type { RecordedCall } from './read-recording.ts';
 export interface ReplayOptions {
   /** A file that `record` has written. It is read when the layer is made. */
   readonly file: string;
-  /**
-   * `'strict'`: calls have to come as recorded. `'ordered'`: only those of the same tool and
-   * arguments. @default 'strict'
-   */
+  /** Whether all calls have to come as recorded, or those of one tool. @default 'strict' */
   readonly mode?: 'strict' | 'ordered';
-  /**
-   * What becomes of a call that has no answer; `'pass'` lets the tool run, and needs mode
-   * `'ordered'`. @default 'refuse'
-   */
+  /** What becomes of a call that has no answer. @default 'refuse' */
   readonly onMissing?: 'refuse' | 'pass';
-  /**
-   * What `close()` does about answers nobody asked for: nothing, reject, or tell a function.
-   * @default 'ignore'
-   */
+  /** What `close()` does about answers nobody asked for. @default 'ignore' */
   readonly onUnused?: 'ignore' | 'throw' | ((unused: readonly RecordedCall[]) => void);
 }
 
@@ -31,17 +22,10 @@ const ON_MISSING = {
   text: '"refuse", or "pass" with mode "ordered"',
 };
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<ReplayOptions> = {
   file: option(required(string), 'the recording; it is read when the layer is made'),
   mode: option(oneOf('strict', 'ordered'), "`'strict'` or `'ordered'`", "`'strict'`"),
-  onMissing: option(
-    ON_MISSING,
-    "what becomes of a call that has no answer: `'refuse'`, or `'pass'` to let the tool run, which needs mode `'ordered'`",
-    "`'refuse'`",
-  ),
-  onUnused: option(
-    either('"ignore", "throw" or a function', oneOf('ignore', 'throw'), expected.function),
-    "what `close()` does about answers nobody asked for: `'ignore'`, `'throw'` (`ERR_UNUSED_ANSWERS`), or a function that gets them",
-    "`'ignore'`",
-  ),
+  onMissing: option(ON_MISSING, "what becomes of a call that has no answer: `'refuse'`, or `'pass'` to let the tool run, which needs mode `'ordered'`", "`'refuse'`"),
+  onUnused: option(either('"ignore", "throw" or a function', oneOf('ignore', 'throw'), expected.function), "what `close()` does about answers nobody asked for: `'ignore'`, `'throw'` (`ERR_UNUSED_ANSWERS`), or a function that gets them", "`'ignore'`"),
 };

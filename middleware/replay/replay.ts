@@ -6,9 +6,11 @@ import {
   checkOptions,
   defineLayer,
   fail,
+  must,
   ok,
   type OrderRule,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -52,26 +54,16 @@ export function replay(options: ReplayOptions): ToolLayer {
 const NO_PASS = { ...OPTIONS.onMissing, test: (value: unknown) => value === 'refuse' };
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'redaction',
-    level: 'must',
-    because: 'outside it, arguments are compared unmasked, and answers are given out as recorded',
-  },
-  {
-    outsideOf: 'retry',
-    level: 'must',
-    because: 'inside it, every attempt would take an answer of its own',
-  },
-  {
-    insideOf: 'consent',
-    level: 'should',
-    because: 'outside it, calls are answered without anybody being asked',
-  },
-  {
-    insideOf: 'requiredReason',
-    level: 'should',
-    because: 'outside it, the reason is one of the arguments, and no call is the recorded one',
-  },
+  must.insideOf(
+    'redaction',
+    'outside it, arguments are compared unmasked, and answers are given out as recorded',
+  ),
+  must.outsideOf('retry', 'inside it, every attempt would take an answer of its own'),
+  should.insideOf('consent', 'outside it, calls are answered without anybody being asked'),
+  should.insideOf(
+    'requiredReason',
+    'outside it, the reason is one of the arguments, and no call is the recorded one',
+  ),
 ];
 
 function answered(call: ToolCall, { answer, line }: RecordedCall): ToolResult {

@@ -13,15 +13,9 @@ export interface RequiredReasonOptions {
   readonly auditKey?: string;
   /** Shortest reason that counts, without the space around it. @default 1 */
   readonly minLength?: number;
-  /**
-   * What becomes of a call without a reason: refused, or run with the gap on record. @default
-   * 'reject'
-   */
+  /** Whether a call without a reason is refused, or runs. @default 'reject' */
   readonly onMissing?: 'reject' | 'fill_blank';
-  /**
-   * Whether the schema shown to the model requires the field. @default true, and false with
-   * `onMissing: 'fill_blank'`
-   */
+  /** Whether the schema requires the field. @default true; false with 'fill_blank' */
   readonly schemaRequired?: boolean;
 }
 
@@ -51,28 +45,13 @@ const nameBut = (names: ReadonlySet<unknown>) => ({
   test: (value: unknown) => string.test(value) && !names.has(value),
 });
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<RequiredReasonOptions> = {
   field: option(nameBut(INHERITED), 'the parameter that holds the reason', '`reason`'),
-  description: option(
-    string,
-    'what the model is told about it',
-    '`Brief one-line reason for invoking this tool`',
-  ),
+  description: option(string, 'what the model is told about it', '`Brief one-line reason for invoking this tool`'),
   strip: option(boolean, 'takes the field off before the layers inside and the tool', '`true`'),
-  auditKey: option(
-    nameBut(TAKEN_KEYS),
-    'where the reason stands in the audit record, besides `reason`',
-    '`summary`',
-  ),
+  auditKey: option(nameBut(TAKEN_KEYS), 'where the reason stands in the audit record, besides `reason`', '`summary`'),
   minLength: option(integer(1), 'shortest reason that counts, without the space around it', '1'),
-  onMissing: option(
-    oneOf('reject', 'fill_blank'),
-    "`'reject'` refuses a call without a reason, `'fill_blank'` runs it",
-    "`'reject'`",
-  ),
-  schemaRequired: option(
-    boolean,
-    'whether the schema shown to the model requires the field',
-    "`true`; `false` with `'fill_blank'`",
-  ),
+  onMissing: option(oneOf('reject', 'fill_blank'), "`'reject'` refuses a call without a reason, `'fill_blank'` runs it", "`'reject'`"),
+  schemaRequired: option(boolean, 'whether the schema shown to the model requires the field', "`true`; `false` with `'fill_blank'`"),
 };

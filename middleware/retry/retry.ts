@@ -8,6 +8,7 @@ import {
   matchesTool,
   pause,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -38,13 +39,7 @@ export function retry(options: RetryOptions = {}): ToolLayer {
   const limits = { maxAttempts, maxBackoffMs, maxElapsedMs };
   return defineLayer({
     name: 'retry',
-    order: [
-      {
-        insideOf: 'consent',
-        level: 'should',
-        because: 'outside it, a person is asked again for every attempt',
-      },
-    ],
+    order: [should.insideOf('consent', 'outside it, a person is asked again for every attempt')],
     async caller(call, next) {
       if (!isMeant(call.toolName)) return next(call);
       const startedAt = clockOf(call).monotonic();

@@ -26,10 +26,7 @@ export interface TelemetryOptions {
   readonly parentSpanId?: string;
   /** The trace that all calls belong to. @default the active trace; in plain records the session */
   readonly traceId?: string;
-  /**
-   * On every span. At most 64, of text, numbers, true and false. They cannot replace what the layer
-   * says itself.
-   */
+  /** On every span, at most 64; they replace nothing the layer says itself. @default none */
   readonly attributes?: Readonly<Record<string, string | number | boolean>>;
   /** Whether arguments, results and error texts go along. @default false */
   readonly captureContent?: boolean;
@@ -37,9 +34,7 @@ export interface TelemetryOptions {
   readonly timeoutMs?: number;
   /** Hears what went wrong. @default a warning of the process, once for each sink and kind */
   readonly onError?: (problem: TelemetryProblem) => void;
-  /**
-   * How many records may be on their way to one sink; more are dropped and counted. @default 1024
-   */
+  /** How many records may be on their way to one sink; more are dropped. @default 1024 */
   readonly maxPending?: number;
 }
 
@@ -79,43 +74,20 @@ const ATTRIBUTES = {
   },
 };
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<TelemetryOptions> = {
-  sink: option(
-    SINK,
-    'a function or one of the names above; it may also stand in place of the options',
-    "`'otel'`, unless `sinks` is given",
-  ),
-  sinks: option(
-    listOf(SINK),
-    'more of them, each guarded by itself; an empty list is none',
-    'none',
-  ),
+  sink: option(SINK, 'a function or one of the names above; it may also stand in place of the options', "`'otel'`, unless `sinks` is given"),
+  sinks: option(listOf(SINK), 'more of them, each guarded by itself; an empty list is none', 'none'),
   project: option(string, 'on every span as `allium.project`; the service in Langfuse', 'none'),
   environment: option(string, 'on every span as `allium.environment`', 'none'),
   release: option(string, 'on every span as `allium.release`', 'none'),
   persona: option(string, 'on every span as `allium.persona`', 'none'),
   mode: option(string, 'on every span as `allium.mode`', 'none'),
-  parentSpanId: option(
-    string,
-    'the span all calls belong under, except those that are taken up again; OpenTelemetry takes it together with a `traceId`, both in hexadecimal',
-    'the active span, or else `metadata.traceparent` of the call',
-  ),
-  traceId: option(
-    string,
-    'the trace all calls belong to',
-    'the active trace; in records the session',
-  ),
-  attributes: option(
-    ATTRIBUTES,
-    'on every span: at most 64 texts, numbers, `true` and `false`; they replace nothing the layer says itself',
-    'none',
-  ),
+  parentSpanId: option(string, 'the span all calls belong under, except those that are taken up again; OpenTelemetry takes it together with a `traceId`, both in hexadecimal', 'the active span, or else `metadata.traceparent` of the call'),
+  traceId: option(string, 'the trace all calls belong to', 'the active trace; in records the session'),
+  attributes: option(ATTRIBUTES, 'on every span: at most 64 texts, numbers, `true` and `false`; they replace nothing the layer says itself', 'none'),
   captureContent: option(boolean, 'whether arguments, results and error texts go along', '`false`'),
   timeoutMs: option(integer(1), 'how long one delivery may take, and `close` may wait', '5000'),
-  onError: option(
-    expected.function,
-    'hears of every problem: `{ sink, kind, message, counts }`',
-    'a warning of the process, once for each sink and kind',
-  ),
+  onError: option(expected.function, 'hears of every problem: `{ sink, kind, message, counts }`', 'a warning of the process, once for each sink and kind'),
   maxPending: option(integer(1), 'how many records may be on their way to one sink', '1024'),
 };

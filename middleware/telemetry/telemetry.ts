@@ -1,6 +1,12 @@
 /** Tells observability systems about every call: spans, metrics and plain records. */
 
-import { checkOptions, defineLayer, type OrderRule, type ToolLayer } from '../../src/layer.ts';
+import {
+  checkOptions,
+  defineLayer,
+  must,
+  type OrderRule,
+  type ToolLayer,
+} from '../../src/layer.ts';
 import {
   createReporter,
   type TelemetrySink,
@@ -47,11 +53,7 @@ export function telemetry(
 }
 
 const CAPTURING: readonly OrderRule[] = [
-  {
-    insideOf: 'redaction',
-    level: 'must',
-    because: 'outside it, captured arguments would leave as the model sent them',
-  },
+  must.insideOf('redaction', 'outside it, captured arguments would leave as the model sent them'),
 ];
 
 /** The sinks as listed, each name once. */

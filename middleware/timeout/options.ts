@@ -15,17 +15,10 @@ export interface TimeoutOptions {
 
 const { integer, mapOf, required, string } = expected;
 
+// biome-ignore format: one row for each option
 export const OPTIONS: OptionTable<TimeoutOptions> = {
   maxMs: option(required(integer(1)), 'time for a call, in milliseconds, at least 1'),
-  perTool: option(
-    mapOf(integer(1)),
-    'other times by tool name or glob (`*`); the first that matches counts',
-    'none',
-  ),
-  graceMs: option(
-    integer(0),
-    'how long an aborted tool may take to come to an end and say what it did',
-    '100',
-  ),
+  perTool: option(mapOf(integer(1)), 'other times by tool name or glob (`*`); the first that matches counts', 'none'),
+  graceMs: option(integer(0), 'how long an aborted tool may take to come to an end and say what it did', '100'),
   message: option(string, 'how the error begins', '`<tool> did not answer in time`'),
 };

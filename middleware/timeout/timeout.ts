@@ -5,6 +5,7 @@ import {
   checkOptions,
   defineLayer,
   matchesTool,
+  must,
   nextWithin,
   refuse,
   type ToolCall,
@@ -29,11 +30,10 @@ export function timeout(options: TimeoutOptions): ToolLayer {
   return defineLayer({
     name: 'timeout',
     order: [
-      {
-        insideOf: 'consent',
-        level: 'must',
-        because: 'outside it, the time a person takes to decide would count as the tool being slow',
-      },
+      must.insideOf(
+        'consent',
+        'outside it, the time a person takes to decide would count as the tool being slow',
+      ),
     ],
     caller(call, next) {
       const timeoutMs = limitOf(call.toolName);
