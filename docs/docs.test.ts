@@ -16,6 +16,7 @@ import * as allium from '../src/index.ts';
 import * as layer from '../src/layer.ts';
 import * as mcp from '../src/mcp/index.ts';
 import * as policy from '../src/policy/index.ts';
+import * as recording from '../src/recording/index.ts';
 import * as stores from '../src/stores/index.ts';
 import * as otel from '../src/telemetry/otel/index.ts';
 import * as telemetry from '../src/telemetry/index.ts';
@@ -256,6 +257,7 @@ describe('the docs', () => {
     ['allium/handoff', handoff],
     ['allium/consent', consentLibrary],
     ['allium/hooks', hooks],
+    ['allium/recording', recording],
     ['allium/otel', otel],
     ['allium/config', config],
     ['allium/mcp', mcp],

@@ -1,8 +1,7 @@
 /** The options of `record`. */
 
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { expected, option, type OptionTable } from '../../src/layer.ts';
+import { isPlace } from '../../src/recording/index.ts';
 
 export interface RecordOptions {
   /** Where the lines go. It is made with mode 0600 if it is not there; its folder has to be. */
@@ -12,19 +11,6 @@ export interface RecordOptions {
 }
 
 const { oneOf, required, string } = expected;
-
-function isPlace(value: unknown): boolean {
-  if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
-  try {
-    const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
-    return (
-      folder?.isDirectory() === true &&
-      statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true
-    );
-  } catch {
-    return false; // A file stands where a folder should, or it may not be looked at.
-  }
-}
 
 const PLACE = { ...string, text: 'a path in a folder that is there', test: isPlace };
 

@@ -1,7 +1,7 @@
 /** The options of `replay`. */
 
 import { expected, option, type OptionTable } from '../../src/layer.ts';
-import type { RecordedCall } from './read-recording.ts';
+import type { RecordedCall } from '../../src/recording/index.ts';
 
 export interface ReplayOptions {
   /** A file that `record` has written. It is read when the layer is made. */

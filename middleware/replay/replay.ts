@@ -7,22 +7,26 @@ import {
   defineLayer,
   fail,
   must,
-  ok,
   type OrderRule,
   refuse,
   should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-  withResult,
 } from '../../src/layer.ts';
-import { type AnswerBook, type Found, orderedBook, strictBook } from './answer-book.ts';
+import {
+  type Missing,
+  orderedBook,
+  readRecording,
+  type RecordedCall,
+  replayedResult,
+  strictBook,
+} from '../../src/recording/index.ts';
 import { OPTIONS, type ReplayOptions } from './options.ts';
-import { readRecording, type RecordedAnswer, type RecordedCall } from './read-recording.ts';
 
+export type { RecordedAnswer, RecordedCall, Recording } from '../../src/recording/index.ts';
+export { readRecording };
 export type { ReplayOptions };
-export type { RecordedAnswer, RecordedCall, Recording } from './read-recording.ts';
-export { readRecording } from './read-recording.ts';
 
 /**
  * Gives every recorded answer once. It does not look at the turn, the time or the ids of a call,
@@ -45,9 +49,14 @@ export function replay(options: ReplayOptions): ToolLayer {
       if (found.recorded !== null) return answered(call, found.recorded);
       return onMissing === 'pass'
         ? annotate(await next(call), {}, { status: 'passed' })
-        : unanswered(call, found);
+        : unanswered(call, found.status, found.problem);
     },
-    close: async () => report(book, onUnused, file),
+    async close() {
+      const [first, ...more] = book.unused();
+      if (first === undefined || onUnused === 'ignore') return;
+      if (onUnused === 'throw') throw notAskedFor(file, first, more.length + 1);
+      onUnused([first, ...more]);
+    },
   });
 }
 
@@ -68,76 +77,21 @@ const ORDER: readonly OrderRule[] = [
 
 function answered(call: ToolCall, { answer, line }: RecordedCall): ToolResult {
   if (answer === null)
-    return unanswered(call, {
-      recorded: null,
-      status: 'missing',
-      problem: `the answer in line ${line} was too large`,
-    });
+    return unanswered(call, 'missing', `the answer in line ${line} was too large`);
   const { executed, executionDurationMs } = answer;
-  return annotate(
-    replayedResult(call, answer),
-    {},
-    { status: 'replayed', line, recorded: { executed, executionDurationMs } },
-  );
+  const entry = { status: 'replayed', line, recorded: { executed, executionDurationMs } };
+  return annotate(replayedResult(call, answer), {}, entry);
 }
 
-/**
- * The recording stands in for the tool, and failed to answer: that is no rule that blocked the
- * call.
- */
-function unanswered(
-  call: ToolCall,
-  { status, problem }: Extract<Found, { recorded: null }>,
-): ToolResult {
+/** The recording stands in for the tool, and failed to answer: no rule blocked the call. */
+function unanswered(call: ToolCall, status: Missing['status'], problem: string): ToolResult {
   const message = `${call.toolName} was not called. Answers come from a recording: ${problem}. Do not repeat the call unchanged.`;
-  return annotate(
-    fail(call, 'executor_error', null, message, {
-      category: `replay_${status}`,
-      errorClass: 'fatal',
-    }),
-    {},
-    { status },
-  );
+  const kind = { category: `replay_${status}`, errorClass: 'fatal' } as const;
+  return annotate(fail(call, 'executor_error', null, message, kind), {}, { status });
 }
 
-function report(
-  book: AnswerBook,
-  onUnused: NonNullable<ReplayOptions['onUnused']>,
-  file: string,
-): void {
-  const unused = book.unused();
-  const [first] = unused;
-  if (first === undefined || onUnused === 'ignore') return;
-  if (onUnused !== 'throw') return onUnused(unused);
-  const message = `replay: ${unused.length} recorded ${unused.length === 1 ? 'answer was' : 'answers were'} not asked for; the first is ${first.toolName} at ${file}:${first.line}`;
-  throw new AlliumError('ERR_UNUSED_ANSWERS', message, {
-    layer: 'replay',
-    path: `${file}:${first.line}`,
-  });
-}
-
-/** Has this call's id and says that nothing ran; everything else is as it was recorded. */
-function replayedResult(call: ToolCall, answer: RecordedAnswer): ToolResult {
-  const { result, content, renderedResult, executor, outputFiles, interruption, metadata } = answer;
-  const plain = answer.ok ? ok(call, result, { status: answer.status }) : refused(call, answer);
-  return withResult(plain, {
-    ...{ executor, outputFiles },
-    ...(content === undefined ? {} : { content }),
-    ...(renderedResult === undefined ? {} : { renderedResult }),
-    ...(interruption === undefined ? {} : { interruption }),
-    ...(metadata === undefined ? {} : { metadata }),
-  });
-}
-
-function refused(
-  call: ToolCall,
-  { status, result, error, errorCategory, errorClass }: RecordedAnswer,
-): ToolResult {
-  const plain = refuse(call, status, error ?? '');
-  return withResult(plain, {
-    error,
-    errorCategory,
-    errorClass,
-    ...(result === null ? {} : { result }),
-  });
+function notAskedFor(file: string, first: RecordedCall, count: number): AlliumError {
+  const path = `${file}:${first.line}`;
+  const message = `replay: ${count} recorded ${count === 1 ? 'answer was' : 'answers were'} not asked for; the first is ${first.toolName} at ${path}`;
+  return new AlliumError('ERR_UNUSED_ANSWERS', message, { layer: 'replay', path });
 }

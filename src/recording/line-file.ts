@@ -1,7 +1,9 @@
 /** A file that only grows, line by line, and may have other writers. */
 
+import { statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { AlliumError, openRegularHandle } from '../../src/layer.ts';
+import { dirname, resolve } from 'node:path';
+import { AlliumError, openRegularHandle } from '../layer.ts';
 
 export interface LineFile {
   /**
@@ -27,28 +29,24 @@ const TORN = Buffer.from('\n{"schema_version":1,"record":"torn"}\n');
 
 /** With `keep`, lines that fail are held and tried again; without, they are counted and let go. */
 export function lineFile(path: string, keep: boolean): LineFile {
+  const file = reopened(path);
   const waiting: Buffer[] = [];
   let bytes = 0;
   let lost = 0;
-  let file: FileHandle | null = null;
-  /** Where the file ends unless somebody else writes to it too. */
-  let end = 0;
   let failure: { readonly thrown: unknown } | null = null;
   let writing: Promise<void> | null = null;
   let closed = false;
 
-  const letGo = async () => {
-    const open_ = file;
-    file = null;
-    end = 0;
-    await open_?.close();
+  const dropAll = () => {
+    lost += waiting.length;
+    waiting.length = 0;
+    bytes = 0;
   };
-
   async function writeAll(): Promise<void> {
     try {
-      file ??= await openForLines(path);
+      await file.open();
       for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
-        end = await writeLine(file, line, end);
+        await file.write(line);
         waiting.shift();
         bytes -= line.length;
       }
@@ -56,19 +54,12 @@ export function lineFile(path: string, keep: boolean): LineFile {
     } catch (thrown) {
       failure = { thrown };
       if (!keep) dropAll();
-      // Opened anew next time: the file may have been moved, or its disk taken away.
-      await letGo().catch(() => {});
+      await file.letGo().catch(() => {});
     } finally {
       writing = null;
     }
   }
-
   const write = (): Promise<void> => (writing ??= writeAll());
-  const dropAll = () => {
-    lost += waiting.length;
-    waiting.length = 0;
-    bytes = 0;
-  };
   const demandWritten = async (): Promise<void> => {
     await write();
     if (failure !== null) throw failure.thrown;
@@ -76,14 +67,14 @@ export function lineFile(path: string, keep: boolean): LineFile {
 
   return {
     ready: () =>
-      file !== null && failure === null && waiting.length === 0 ? null : demandWritten(),
+      file.isOpen() && failure === null && waiting.length === 0 ? null : demandWritten(),
     append(line) {
       if (!keep && bytes > MAX_WAITING_BYTES) return void (lost += 1);
       const buffer = Buffer.from(line);
       waiting.push(buffer);
       bytes += buffer.length;
       const written = write();
-      if (closed) void written.then(letGo).catch(() => {});
+      if (closed) void written.then(file.letGo).catch(() => {});
     },
     lose: () => void (lost += 1),
     get lost() {
@@ -93,16 +84,40 @@ export function lineFile(path: string, keep: boolean): LineFile {
       closed = true;
       while (writing !== null) await writing;
       if (waiting.length > 0) await write();
-      await letGo();
+      await file.letGo();
       const missing = lost + waiting.length;
-      if (missing === 0) return;
-      const message = `record: ${missing} ${missing === 1 ? 'call' : 'calls'} could not be written to ${path}`;
-      throw new AlliumError(
-        'ERR_RECORDING_UNAVAILABLE',
-        message,
-        { layer: 'record' },
-        failure === null ? {} : { cause: failure.thrown },
-      );
+      if (missing > 0) throw unavailable(path, missing, failure);
+    },
+  };
+}
+
+function unavailable(
+  path: string,
+  missing: number,
+  failure: { readonly thrown: unknown } | null,
+): AlliumError {
+  const message = `record: ${missing} ${missing === 1 ? 'call' : 'calls'} could not be written to ${path}`;
+  const cause = failure === null ? {} : { cause: failure.thrown };
+  return new AlliumError('ERR_RECORDING_UNAVAILABLE', message, { layer: 'record' }, cause);
+}
+
+/** The file, opened anew after a failure: it may have been moved, or its disk taken away. */
+function reopened(path: string) {
+  let file: FileHandle | null = null;
+  /** Where the file ends unless somebody else writes to it too. */
+  let end = 0;
+  const open = async (): Promise<FileHandle> => (file ??= await openForLines(path));
+  return {
+    open,
+    isOpen: () => file !== null,
+    async write(line: Buffer): Promise<void> {
+      end = await writeLine(await open(), line, end);
+    },
+    async letGo(): Promise<void> {
+      const held = file;
+      file = null;
+      end = 0;
+      await held?.close();
     },
   };
 }
@@ -138,4 +153,18 @@ async function writeLine(file: FileHandle, line: Buffer, end: number): Promise<n
 async function isTorn(file: FileHandle, size: number): Promise<boolean> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
   return bytesRead === 1 && buffer[0] !== 0x0a;
+}
+
+/** Whether a file can be at a path: its folder is there, and no folder stands in its place. */
+export function isPlace(value: unknown): boolean {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) return false;
+  try {
+    const folder = statSync(dirname(resolve(value)), { throwIfNoEntry: false });
+    return (
+      folder?.isDirectory() === true &&
+      statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true
+    );
+  } catch {
+    return false; // A file stands where a folder should, or it may not be looked at.
+  }
 }

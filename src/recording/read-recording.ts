@@ -12,8 +12,8 @@ import {
   type JsonObject,
   type ToolResult,
   type Turn,
-} from '../../src/layer.ts';
-import { CALL_SCHEMA, TORN_SCHEMA } from './recording-schema.ts';
+} from '../layer.ts';
+import { CALL_SCHEMA, MAX_LINE_BYTES, TORN_SCHEMA } from './recording-schema.ts';
 
 /**
  * What a recorded call came to. Without `content` the text only writes out the value, or the error.
@@ -60,7 +60,6 @@ export interface Recording {
 }
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
-const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**

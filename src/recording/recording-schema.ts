@@ -1,6 +1,9 @@
 /** The JSON Schema of one line of a recording. */
 
-import { STATUSES } from '../../src/layer.ts';
+import { STATUSES } from '../layer.ts';
+
+/** No line is longer. */
+export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 const text = { type: 'string' };
 const name = { type: 'string', minLength: 1 };

@@ -1,19 +1,27 @@
 /** Which recorded answer is whose. Nothing here waits: two calls cannot take the same one. */
 
-import { canonicalJson, changedPaths, type JsonObject, type ToolCall } from '../../src/layer.ts';
-import type { RecordedCall } from './read-recording.ts';
+import {
+  canonicalJson,
+  changedPaths,
+  type JsonObject,
+  ok,
+  refuse,
+  type ToolCall,
+  type ToolResult,
+  withResult,
+} from '../layer.ts';
+import type { RecordedAnswer, RecordedCall } from './read-recording.ts';
 
-/** The call that answers, or a sentence about why there is none, and a word for the record. */
-export type Found =
-  | { readonly recorded: RecordedCall }
-  | {
-      readonly recorded: null;
-      readonly status: 'mismatch' | 'missing' | 'exhausted';
-      readonly problem: string;
-    };
+/** Why there is no answer: a word for the record, and a sentence. */
+export interface Missing {
+  readonly recorded: null;
+  readonly status: 'mismatch' | 'missing' | 'exhausted';
+  readonly problem: string;
+}
 
 export interface AnswerBook {
-  take(call: ToolCall): Found;
+  /** The call that answers. */
+  take(call: ToolCall): { readonly recorded: RecordedCall } | Missing;
   /** What nobody has asked for, in the order of the recording. */
   unused(): readonly RecordedCall[];
 }
@@ -73,7 +81,7 @@ export function orderedBook(calls: readonly RecordedCall[]): AnswerBook {
   };
 }
 
-const none = (status: 'mismatch' | 'missing' | 'exhausted', problem: string): Found => ({
+const none = (status: Missing['status'], problem: string): Missing => ({
   recorded: null,
   status,
   problem,
@@ -94,4 +102,30 @@ function keyOf(toolName: string, args: JsonObject): string | null {
   } catch {
     return null;
   }
+}
+
+/** The answer as a result of this call: it has the call's id and says that nothing ran; everything else is as it was recorded. */
+export function replayedResult(call: ToolCall, answer: RecordedAnswer): ToolResult {
+  const { result, content, renderedResult, executor, outputFiles, interruption, metadata } = answer;
+  const plain = answer.ok ? ok(call, result, { status: answer.status }) : refused(call, answer);
+  return withResult(plain, {
+    ...{ executor, outputFiles },
+    ...(content === undefined ? {} : { content }),
+    ...(renderedResult === undefined ? {} : { renderedResult }),
+    ...(interruption === undefined ? {} : { interruption }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+}
+
+function refused(
+  call: ToolCall,
+  { status, result, error, errorCategory, errorClass }: RecordedAnswer,
+): ToolResult {
+  const plain = refuse(call, status, error ?? '');
+  return withResult(plain, {
+    error,
+    errorCategory,
+    errorClass,
+    ...(result === null ? {} : { result }),
+  });
 }

@@ -8,7 +8,8 @@ import {
   type ToolCall,
   type ToolResult,
   toWire,
-} from '../../src/layer.ts';
+} from '../layer.ts';
+import { MAX_LINE_BYTES } from './recording-schema.ts';
 
 /** What is known when a call comes in. */
 export interface Begun {
@@ -21,9 +22,6 @@ export interface Begun {
   readonly startedAt: number;
   readonly startTick: number;
 }
-
-/** No reader takes more than this in one line. */
-const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /**
  * One line of JSON. An answer that is too large for a line is left out, and the line says so with
