@@ -83,6 +83,7 @@ const RANK: Readonly<Record<string, number>> = {
   hooks: 5,
   layer: 5.5,
   index: 5.5,
+  idempotency: 5.7,
   recording: 5.7,
   middleware: 6,
   config: 7,

@@ -13,6 +13,7 @@ import * as handoff from '../src/handoff/index.ts';
 import * as hooks from '../src/hooks/index.ts';
 import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
+import * as idempotency from '../src/idempotency/index.ts';
 import * as layer from '../src/layer.ts';
 import * as mcp from '../src/mcp/index.ts';
 import * as policy from '../src/policy/index.ts';
@@ -257,6 +258,7 @@ describe('the docs', () => {
     ['allium/handoff', handoff],
     ['allium/consent', consentLibrary],
     ['allium/hooks', hooks],
+    ['allium/idempotency', idempotency],
     ['allium/recording', recording],
     ['allium/otel', otel],
     ['allium/config', config],

@@ -5,18 +5,19 @@ import {
   clockOf,
   defineLayer,
   must,
-  type Next,
   type OrderRule,
   should,
-  type ToolCall,
   type ToolLayer,
-  type ToolResult,
 } from '../../src/layer.ts';
 import { memoryClaims } from '../../src/stores/index.ts';
-import { type ClaimKey, claimKeyOf } from './claim-key.ts';
+import {
+  type ClaimKey,
+  claimKeyOf,
+  createSharing,
+  runAlone,
+  withoutKey,
+} from '../../src/idempotency/index.ts';
 import { type IdempotencyOptions, OPTIONS } from './options.ts';
-import { runAlone, withoutKey } from './refusals.ts';
-import { createSharing } from './share-work.ts';
 
 export type { IdempotencyOptions };
 
@@ -47,8 +48,6 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
     return { store: claims, mode, leaseMs, ttlMs };
   });
   const rules = { mode, key, scope, source };
-  const keyless = async (call: ToolCall, next: Next, cause: unknown): Promise<ToolResult> =>
-    mode === 'cache' ? runAlone(call, next, 'bypassed') : withoutKey(call, cause);
   return defineLayer({
     name: 'idempotency',
     order,
@@ -57,7 +56,7 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
       try {
         claim = await claimKeyOf(call, rules);
       } catch (cause) {
-        return keyless(call, next, cause);
+        return mode === 'cache' ? runAlone(call, next, 'bypassed') : withoutKey(call, cause);
       }
       return share(call, next, claim);
     },

@@ -2,7 +2,7 @@
 
 import { expected, option, type OptionTable } from '../../src/layer.ts';
 import type { ClaimStore } from '../../src/stores/index.ts';
-import type { NameCall } from './claim-key.ts';
+import type { NameCall } from '../../src/idempotency/index.ts';
 
 export interface IdempotencyOptions {
   /** What makes two calls the same work. @default tool name and arguments */
@@ -26,9 +26,7 @@ export interface IdempotencyOptions {
 const { either, integer, made, oneOf, string } = expected;
 
 const METHODS = ['claim', 'complete', 'release', 'get', 'renew'] as const;
-
 const NULL = { text: 'null', test: (value: unknown) => value === null, schema: { type: 'null' } };
-
 const STORE = {
   ...either('null or a store', NULL, made('a store', ...METHODS)),
   text: `null or a store with ${METHODS.join(', ')}`,

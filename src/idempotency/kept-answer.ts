@@ -7,7 +7,7 @@ import {
   type ToolCall,
   type ToolResult,
   withResult,
-} from '../../src/layer.ts';
+} from '../layer.ts';
 
 /**
  * Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits

@@ -4,14 +4,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import {
-  clockOf,
-  type JsonObject,
-  pause,
-  type ToolCall,
-  type ToolResult,
-} from '../../src/layer.ts';
-import type { Awaitable, Claimed, ClaimRecord, ClaimStore } from '../../src/stores/index.ts';
+import { clockOf, type JsonObject, pause, type ToolCall, type ToolResult } from '../layer.ts';
+import type { Awaitable, Claimed, ClaimRecord, ClaimStore } from '../stores/index.ts';
 import type { ClaimKey } from './claim-key.ts';
 import { answerOf, isKeepable } from './kept-answer.ts';
 

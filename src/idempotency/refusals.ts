@@ -8,7 +8,7 @@ import {
   refuse,
   type ToolCall,
   type ToolResult,
-} from '../../src/layer.ts';
+} from '../layer.ts';
 
 /** Runs without anybody's answer, and without leaving one. */
 export async function runAlone(

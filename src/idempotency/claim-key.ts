@@ -1,7 +1,7 @@
 /** The key of a call: what makes two calls the same work. */
 
 import { hash } from 'node:crypto';
-import { canonicalJson, type ToolCall } from '../../src/layer.ts';
+import { canonicalJson, type ToolCall } from '../layer.ts';
 
 /** Names a call, or whom it is made for. Must be a non-empty string. */
 export type NameCall = (call: ToolCall) => string | Promise<string>;

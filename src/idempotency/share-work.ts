@@ -1,6 +1,6 @@
 /** One call does the work of a key; the others wait for what comes of it. */
 
-import { annotate, isAborted, type Next, type ToolCall, type ToolResult } from '../../src/layer.ts';
+import { annotate, isAborted, type Next, type ToolCall, type ToolResult } from '../layer.ts';
 import type { ClaimKey } from './claim-key.ts';
 import { beginWork, type ClaimTerms, keepLease, settleWork, type Verdict } from './claimed-work.ts';
 import { resultFrom } from './kept-answer.ts';
