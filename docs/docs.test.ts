@@ -16,6 +16,7 @@ import * as allium from '../src/index.ts';
 import * as idempotency from '../src/idempotency/index.ts';
 import * as layer from '../src/layer.ts';
 import * as mcp from '../src/mcp/index.ts';
+import * as pins from '../src/pins/index.ts';
 import * as policy from '../src/policy/index.ts';
 import * as recording from '../src/recording/index.ts';
 import * as stores from '../src/stores/index.ts';
@@ -259,6 +260,7 @@ describe('the docs', () => {
     ['allium/consent', consentLibrary],
     ['allium/hooks', hooks],
     ['allium/idempotency', idempotency],
+    ['allium/pins', pins],
     ['allium/recording', recording],
     ['allium/otel', otel],
     ['allium/config', config],

@@ -6,7 +6,6 @@ import {
   clockOf,
   defineLayer,
   definitionOf,
-  filePins,
   guardCall,
   must,
   type OrderRule,
@@ -14,9 +13,16 @@ import {
   should,
   type ToolLayer,
 } from '../../src/layer.ts';
+import {
+  filePins,
+  objectionTo,
+  pinKeeper,
+  quarantinedCall,
+  quarantinedSpec,
+  quarantineLine,
+  quarantineReporter,
+} from '../../src/pins/index.ts';
 import { type DefinitionPinOptions, OPTIONS } from './options.ts';
-import { pinKeeper } from './pin-keeper.ts';
-import { lineOf, objectionTo, quarantinedSpec, refusalOf, reporter } from './quarantine.ts';
 
 export type { DefinitionPinOptions };
 
@@ -41,7 +47,7 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
     source,
     onNew,
     onChange,
-    tell: reporter(source, onQuarantine),
+    tell: quarantineReporter(source, onQuarantine),
   });
 
   return defineLayer({
@@ -53,12 +59,12 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
     },
     async caller(call, next) {
       const finding = await keeper.called(call.toolName, definitionOf(call), clockOf(call).now());
-      if (finding.isRefused) return refusalOf(call, finding, message);
+      if (finding.isRefused) return quarantinedCall(call, finding, message);
       // A layer further in may give the call the name of another tool.
       const guarded = guardCall(call, ({ toolName }) =>
         toolName === call.toolName ? null : objectionTo(keeper.known(toolName), toolName, message),
       );
-      return annotate(await next(guarded), {}, lineOf(finding));
+      return annotate(await next(guarded), {}, quarantineLine(finding));
     },
   });
 }

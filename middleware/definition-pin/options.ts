@@ -1,7 +1,7 @@
 /** The options of `definitionPin`. */
 
-import { expected, option, type OptionTable, type PinStore } from '../../src/layer.ts';
-import type { QuarantineReport } from './quarantine.ts';
+import { expected, option, type OptionTable } from '../../src/layer.ts';
+import type { PinStore, QuarantineReport } from '../../src/pins/index.ts';
 
 export interface DefinitionPinOptions {
   /** Where pins are kept. @default files in `pins` of the state folder */

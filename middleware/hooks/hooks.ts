@@ -4,13 +4,18 @@
  */
 
 import {
+  askAfter,
+  askBefore,
   blockedText,
   type HookDefinition,
   type HookRun,
   type HookSource,
   hookSource,
   hooksBefore,
+  hooksLine,
   hooksOn,
+  passedCalls,
+  recheck,
 } from '../../src/hooks/index.ts';
 import {
   checkOptions,
@@ -23,9 +28,7 @@ import {
   should,
   type ToolLayer,
 } from '../../src/layer.ts';
-import { askAfter, askBefore, passedCalls, recheck } from './around-call.ts';
 import { type HooksOptions, OPTIONS } from './options.ts';
-import { lineOf } from './refusals.ts';
 
 export type { HookDefinition, HookRun, HooksOptions };
 
@@ -55,8 +58,8 @@ export function hooks(options: HooksOptions): ToolLayer {
     },
     async tooLate(call) {
       const { blocked, runs } = await hooksBefore(call, source);
-      if (blocked === null) return runs.length === 0 ? null : lineOf('too_late', runs);
-      return { ...lineOf('too_late', runs), wouldHaveBeen: 'policy_blocked' };
+      if (blocked === null) return runs.length === 0 ? null : hooksLine('too_late', runs);
+      return { ...hooksLine('too_late', runs), wouldHaveBeen: 'policy_blocked' };
     },
     close: () => source.use.close(),
   });

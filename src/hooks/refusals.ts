@@ -3,19 +3,15 @@
  * how long they took.
  */
 
-import { type Blocked, blockedText, type HookRun } from '../../src/hooks/index.ts';
-import {
-  annotate,
-  type EntryPatch,
-  fail,
-  type JsonValue,
-  refuse,
-  type ToolCall,
-  type ToolResult,
-} from '../../src/layer.ts';
+import type { EntryPatch } from '../core/contract/audit-record.ts';
+import type { ToolCall } from '../core/contract/call.ts';
+import type { ToolResult } from '../core/contract/result.ts';
+import type { JsonValue } from '../core/json/json-value.ts';
+import { annotate, fail, refuse } from '../core/onion/results.ts';
+import { type Blocked, blockedText, type HookRun } from './run-hooks.ts';
 
 /** Details for the layer's line. */
-export const lineOf = (status: string, runs: readonly HookRun[]): EntryPatch => ({
+export const hooksLine = (status: string, runs: readonly HookRun[]): EntryPatch => ({
   status,
   count: runs.length,
   // Runs are plain JSON, which an interface cannot say.
@@ -29,7 +25,7 @@ export function blockedCall(
   runs: readonly HookRun[],
 ): ToolResult {
   if (call.signal.aborted) return cancelledCall(call, runs);
-  const line = { ...lineOf('blocked', runs), rule: `hooks ${blocked.hook}` };
+  const line = { ...hooksLine('blocked', runs), rule: `hooks ${blocked.hook}` };
   return annotate(fail(call, 'policy_blocked', blocked.cause, blockedText(blocked)), {}, line);
 }
 
@@ -38,7 +34,7 @@ export const cancelledCall = (call: ToolCall, runs: readonly HookRun[]): ToolRes
   annotate(
     refuse(call, 'cancelled', 'The call was cancelled before every hook was asked.'),
     {},
-    lineOf('cancelled', runs),
+    hooksLine('cancelled', runs),
   );
 
 /**
@@ -53,7 +49,7 @@ export function withheldResult(
   if (call.signal.aborted) return withoutHandoff(cancelledCall(call, runs));
   const text = `The result of ${call.toolName} is withheld, ${blockedText(blocked)}. Do not repeat the call.`;
   return withoutHandoff(
-    annotate(fail(call, 'redacted', blocked.cause, text), {}, lineOf('withheld', runs)),
+    annotate(fail(call, 'redacted', blocked.cause, text), {}, hooksLine('withheld', runs)),
   );
 }
 

@@ -1,14 +1,14 @@
 /** What is to be said about a tool, at both seams by the same rule, and when it is written down. */
 
+import type { ToolSpec } from '../core/contract/layer.ts';
 import {
   changesFromPin,
   judgeDefinition,
   type PinJudgement,
-  type PinStore,
   type PinVerdict,
   reconcilePins,
-  type ToolSpec,
-} from '../../src/layer.ts';
+} from './judge-definition.ts';
+import type { PinStore } from './pin-book.ts';
 
 /**
  * `damaged`: what was pinned cannot be read. `unpinned`: it should have been pinned and could not

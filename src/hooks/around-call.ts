@@ -2,26 +2,24 @@
  * The hooks around one call: before it goes on, right before its tool, and about what came of it.
  */
 
+import type { ToolCall } from '../core/contract/call.ts';
+import type { ToolResult } from '../core/contract/result.ts';
+import { outcomeOf } from '../core/contract/status.ts';
+import { changedPaths } from '../core/json/changed-paths.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { withCall } from '../core/onion/own-call.ts';
+import type { Gate } from '../core/onion/pass.ts';
+import { annotate, fail } from '../core/onion/results.ts';
+import { declaresParameter } from '../tools/parameters/inject-parameter.ts';
+import type { HookSource } from './hook-source.ts';
 import {
-  blockedText,
-  type HookRun,
-  hooksAfter,
-  hooksBefore,
-  type HookSource,
-} from '../../src/hooks/index.ts';
-import {
-  annotate,
-  changedPaths,
-  declaresParameter,
-  fail,
-  type Gate,
-  type JsonObject,
-  outcomeOf,
-  type ToolCall,
-  type ToolResult,
-  withCall,
-} from '../../src/layer.ts';
-import { blockedCall, cancelledCall, lineOf, withheldResult, withoutHandoff } from './refusals.ts';
+  blockedCall,
+  cancelledCall,
+  hooksLine,
+  withheldResult,
+  withoutHandoff,
+} from './refusals.ts';
+import { blockedText, type HookRun, hooksAfter, hooksBefore } from './run-hooks.ts';
 
 /** A call that no hook blocked. */
 export interface LetThrough {
@@ -73,7 +71,7 @@ export async function askAfter(
   { sent, runs }: LetThrough,
 ): Promise<ToolResult> {
   if (!isAnswer(result))
-    return runs.length === 0 ? result : annotate(result, {}, lineOf(result.status, runs));
+    return runs.length === 0 ? result : annotate(result, {}, hooksLine(result.status, runs));
   const after = await hooksAfter(call, result, source);
   const all = [...runs, ...after.runs];
   if (after.blocked !== null) return withheldResult(call, after.blocked, all);
@@ -81,7 +79,7 @@ export async function askAfter(
   const isReplaced = replaced !== result;
   if (all.length === 0) return result;
   const status = isReplaced ? 'replaced' : sent === call ? 'ok' : 'modified';
-  return annotate(isReplaced ? withoutHandoff(replaced) : replaced, {}, lineOf(status, all));
+  return annotate(isReplaced ? withoutHandoff(replaced) : replaced, {}, hooksLine(status, all));
 }
 
 /**
@@ -98,7 +96,7 @@ interface Passed extends Pick<ToolCall, 'callId' | 'toolName' | 'toolArgs'> {
   readonly runs: HookRun[];
 }
 
-interface PassedCalls {
+export interface PassedCalls {
   /** Let through until the returned function is called. */
   add(call: ToolCall, runs: HookRun[]): () => void;
   /** Whether this call, as the executor would be entered with it, is one of them. */

@@ -3,16 +3,12 @@
  * tool's own, to people with all of it.
  */
 
-import {
-  annotate,
-  type EntryPatch,
-  fail,
-  refuse,
-  type Refusal,
-  type ToolCall,
-  type ToolResult,
-  type ToolSpec,
-} from '../../src/layer.ts';
+import type { EntryPatch } from '../core/contract/audit-record.ts';
+import type { ToolCall } from '../core/contract/call.ts';
+import type { ToolSpec } from '../core/contract/layer.ts';
+import type { ToolResult } from '../core/contract/result.ts';
+import type { Refusal } from '../core/onion/pass.ts';
+import { annotate, fail, refuse } from '../core/onion/results.ts';
 import type { Finding, Verdict } from './pin-keeper.ts';
 
 /** A tool that is not what was accepted. */
@@ -69,7 +65,7 @@ export const quarantinedSpec = (
   annotations: NO_HINTS,
 });
 
-export function refusalOf(
+export function quarantinedCall(
   call: ToolCall,
   finding: Finding,
   message: string | undefined,
@@ -80,7 +76,7 @@ export function refusalOf(
     verdict === 'unpinned'
       ? fail(call, 'tool_middleware_exception', cause, text)
       : refuse(call, 'definition_changed', text);
-  return annotate(refused, {}, lineOf(finding));
+  return annotate(refused, {}, quarantineLine(finding));
 }
 
 /** Why a tool may not be entered that another layer put in the place of the one that was called. */
@@ -101,16 +97,9 @@ export const objectionTo = (
 const MAX_LINES = 20;
 
 /** The layer's own line of the record. */
-export function lineOf(finding: Finding): EntryPatch {
-  const { verdict, source, hash, pin, changes, isRefused, isFresh } = finding;
-  const status = isRefused
-    ? 'quarantined'
-    : isFresh === true
-      ? 'pinned'
-      : verdict === 'pinned'
-        ? 'ok'
-        : 'changed';
-  const known = { status, source, ...(hash === null ? {} : { hash }) };
+export function quarantineLine(finding: Finding): EntryPatch {
+  const { verdict, source, hash, pin, changes } = finding;
+  const known = { status: statusOf(finding), source, ...(hash === null ? {} : { hash }) };
   if (verdict === 'pinned') return known;
   return {
     ...known,
@@ -121,8 +110,14 @@ export function lineOf(finding: Finding): EntryPatch {
   };
 }
 
+function statusOf({ verdict, isRefused, isFresh }: Finding): string {
+  if (isRefused) return 'quarantined';
+  if (isFresh === true) return 'pinned';
+  return verdict === 'pinned' ? 'ok' : 'changed';
+}
+
 /** Tells once for each definition. Nobody who is told can stop the layer. */
-export function reporter(
+export function quarantineReporter(
   source: string,
   onQuarantine: ((report: QuarantineReport) => unknown) | undefined,
 ): (finding: Finding) => void {
