@@ -84,6 +84,7 @@ const RANK: Readonly<Record<string, number>> = {
   layer: 5.5,
   index: 5.5,
   idempotency: 5.7,
+  limits: 5.7,
   recording: 5.7,
   middleware: 6,
   config: 7,

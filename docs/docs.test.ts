@@ -15,6 +15,7 @@ import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
 import * as idempotency from '../src/idempotency/index.ts';
 import * as layer from '../src/layer.ts';
+import * as limits from '../src/limits/index.ts';
 import * as mcp from '../src/mcp/index.ts';
 import * as pins from '../src/pins/index.ts';
 import * as policy from '../src/policy/index.ts';
@@ -260,6 +261,7 @@ describe('the docs', () => {
     ['allium/consent', consentLibrary],
     ['allium/hooks', hooks],
     ['allium/idempotency', idempotency],
+    ['allium/limits', limits],
     ['allium/pins', pins],
     ['allium/recording', recording],
     ['allium/otel', otel],

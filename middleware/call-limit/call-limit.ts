@@ -9,7 +9,6 @@ import {
   defineLayer,
   type EntryPatch,
   expected,
-  fail,
   matchesTool,
   must,
   type OrderRule,
@@ -19,10 +18,17 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import {
+  admittedCalls,
+  counterKey,
+  type LimitScope,
+  limitQuestions,
+  scopeOf,
+  takeFrom,
+  untold,
+} from '../../src/limits/index.ts';
 import { type CounterStore, memoryCounters, type TakeRequest } from '../../src/stores/index.ts';
-import { limitQuestions } from './limit-questions.ts';
 import { type CallLimitOptions, OPTIONS } from './options.ts';
-import { admittedCalls, counterKey, type LimitScope } from './run-counters.ts';
 
 export type { CallLimitOptions };
 
@@ -59,10 +65,10 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     order: maxPrompts === undefined ? ORDER : [...ORDER, ...PROMPT_ORDER],
     async caller(call, next) {
       let line: EntryPatch;
-      if (admitted.hasCounted(call)) {
+      if (admitted.has(call)) {
         line = { status: 'ok', resumed: true };
       } else {
-        const taken = await take(call).catch((cause: unknown) => failed(call, cause));
+        const taken = await take(call).catch((cause: unknown) => untold(call, cause));
         if (!('line' in taken)) return taken;
         if (taken.over !== null) return refused(call, taken.over, message, per);
         admitted.add(call);
@@ -113,14 +119,10 @@ function limitsOf(
   cap: number | undefined,
 ): readonly Limit[] {
   const limits: Limit[] = [];
-  if (cap !== undefined)
-    limits.push({
-      key: counterKey(call, per, [maxCalls ?? null, cap, call.toolName]),
-      max: cap,
-      of: 'tool',
-    });
-  if (maxCalls !== undefined)
-    limits.push({ key: counterKey(call, per, [maxCalls]), max: maxCalls, of: 'all' });
+  const limit = (of: Limit['of'], max: number, ...parts: readonly unknown[]) =>
+    limits.push({ key: counterKey(['callLimit', ...parts, ...scopeOf(call, per)]), max, of });
+  if (cap !== undefined) limit('tool', cap, maxCalls ?? null, cap, call.toolName);
+  if (maxCalls !== undefined) limit('all', maxCalls, maxCalls);
   return limits;
 }
 
@@ -139,10 +141,7 @@ async function takeAll(
   let line: EntryPatch = {};
   for (const limit of limits) {
     const { max } = limit;
-    const { admitted, count } = await store.take(limit.key, { max, windowMs: null, ...by });
-    // A store is the host's own, but what it says about admission is not taken for more than it is.
-    if (typeof admitted !== 'boolean' || !Number.isFinite(count))
-      throw new TypeError('the store did not say whether the call is admitted');
+    const { admitted, count } = await takeFrom(store, limit.key, { max, windowMs: null, ...by });
     if (!admitted) return { line, over: { limit, count } };
     line = {
       ...line,
@@ -172,15 +171,3 @@ function refused(
 
 const figuresOf = ({ limit, count }: Over): EntryPatch =>
   limit.of === 'all' ? { count, cap: limit.max } : { toolCount: count, toolCap: limit.max };
-
-const failed = (call: ToolCall, cause: unknown): ToolResult =>
-  annotate(
-    fail(
-      call,
-      'tool_middleware_exception',
-      cause,
-      'Whether this call is within its limit could not be told, so it did not run.',
-    ),
-    {},
-    { status: 'failed' },
-  );

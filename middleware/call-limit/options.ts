@@ -1,8 +1,8 @@
 /** The options of `callLimit`. */
 
 import { expected, option, type OptionTable } from '../../src/layer.ts';
+import type { LimitScope } from '../../src/limits/index.ts';
 import type { CounterStore } from '../../src/stores/index.ts';
-import type { LimitScope } from './run-counters.ts';
 
 export interface CallLimitOptions {
   /** How many calls are admitted, of all tools together. 0 admits none. @default no limit */

@@ -1,10 +1,8 @@
 /** The options of `rateLimit`. */
 
-import { expected, option, type OptionTable, type ToolCall } from '../../src/layer.ts';
+import { expected, option, type OptionTable } from '../../src/layer.ts';
+import type { LimitPer } from '../../src/limits/index.ts';
 import type { CounterStore } from '../../src/stores/index.ts';
-
-/** What has a limit of its own. A function must answer a non-empty string. */
-export type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
 
 export interface RateLimitOptions {
   /** How many calls are admitted, in all or per window. 0 admits none. */
@@ -21,10 +19,9 @@ export interface RateLimitOptions {
 
 const { either, integer, made, oneOf, required, string } = expected;
 
-const NAMES = oneOf('tool', 'session');
 const PER = {
-  ...either('"tool", "session" or a function', NAMES, expected.function),
-  text: `${NAMES.text} or a function`,
+  ...either('"tool", "session" or a function', oneOf('tool', 'session'), expected.function),
+  text: 'one of "tool", "session" or a function',
 };
 
 // biome-ignore format: one row for each option

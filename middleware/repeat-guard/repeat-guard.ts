@@ -17,7 +17,7 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { callHistory } from './call-history.ts';
+import { callHistory } from '../../src/limits/index.ts';
 import { OPTIONS, type RepeatGuardOptions } from './options.ts';
 
 export type { RepeatGuardOptions };

@@ -1,7 +1,4 @@
-/**
- * Holds everything below it to a scope: which tools, how strong their effects, and what they may
- * reach.
- */
+/** Holds all that is inside to a scope: which tools, how strong their effects, and their reach. */
 
 import {
   advertisable,
@@ -52,16 +49,9 @@ export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
   });
 }
 
-/**
- * Combined with nothing it is a copy: a list that the host changes later must not change the scope.
- */
-function policyFrom({
-  stage: _stage,
-  hide: _hide,
-  onViolation: _onViolation,
-  allowedTools,
-  ...rest
-}: ScopedExecutorOptions): CapabilityPolicy {
+/** A copy, as combining makes one: a list that the host changes later must not change the scope. */
+function policyFrom(options: ScopedExecutorOptions): CapabilityPolicy {
+  const { stage: _stage, hide: _hide, onViolation: _on, allowedTools, ...rest } = options;
   const policy = allowedTools === undefined ? rest : { ...rest, tools: allowedTools };
   checkPolicy('scopedExecutor', policy);
   return intersectPolicies(policy, {});

@@ -1,8 +1,8 @@
 /** A budget of questions: people who are asked too often say yes to everything. */
 
-import { type EntryPatch, limitAsking, type Refusal, type ToolCall } from '../../src/layer.ts';
-import { memoryCounters } from '../../src/stores/index.ts';
-import { counterKey, type LimitScope } from './run-counters.ts';
+import { type EntryPatch, limitAsking, type Refusal, type ToolCall } from '../layer.ts';
+import { memoryCounters } from '../stores/index.ts';
+import { counterKey, type LimitScope, scopeOf } from './counted-calls.ts';
 
 /** The call under the budget, and what to say about it afterwards. */
 export interface LimitedQuestions {
@@ -26,7 +26,7 @@ export function limitQuestions(
       // A call that the tool makes itself comes through the stack with a guard of its own, and
       // brings this one along.
       if (about.callId !== call.callId) return null;
-      const key = counterKey(call, scope, ['prompts', max]);
+      const key = counterKey(['callLimit', 'prompts', max, ...scopeOf(call, scope)]);
       const { admitted, count } = counters.take(key, {
         max,
         windowMs: null,

@@ -1,11 +1,12 @@
 /** The last calls of each run, by fingerprint. */
 
 import { hash } from 'node:crypto';
-import { clockOf, declaresParameter, hashCanonical, type ToolCall } from '../../src/layer.ts';
-import { fairTable } from '../../src/stores/index.ts';
+import { clockOf, declaresParameter, hashCanonical, type ToolCall } from '../layer.ts';
+import { fairTable } from '../stores/index.ts';
+import { type LimitScope, scopeOf } from './counted-calls.ts';
 
 export interface HistoryOptions {
-  readonly per: 'run' | 'session';
+  readonly per: LimitScope;
   readonly windowCalls: number;
   readonly windowMs: number | null;
   /** Names that are left out of the comparison; `null` for a reason that some layer asked for. */
@@ -41,11 +42,7 @@ export function callHistory({ per, windowCalls, windowMs, ignore }: HistoryOptio
       const { turn, callId } = call;
       const now = clockOf(call).monotonic();
       const fingerprint = fingerprintOf(call, ignore);
-      const run = JSON.stringify(
-        per === 'run' && turn.runId !== undefined
-          ? ['run', turn.runId]
-          : ['session', turn.sessionId],
-      );
+      const run = JSON.stringify(scopeOf(call, per));
       const seen = runs.get(run) ?? [];
       // Taken up again after an interruption: it was counted when it first came.
       const isResumed =

@@ -1,0 +1,104 @@
+/** What limits on calls share: whose counter a call takes from, and which calls were counted. */
+
+import { hash } from 'node:crypto';
+import { annotate, fail, type ToolCall, type ToolResult } from '../layer.ts';
+import {
+  type CounterStore,
+  memoryCounters,
+  type Taken,
+  type TakeRequest,
+} from '../stores/index.ts';
+
+/**
+ * Whose count it is. Calls that name no run are counted by session: leaving the name out must not
+ * lift the limit.
+ */
+export type LimitScope = 'run' | 'session';
+
+export const scopeOf = ({ turn }: ToolCall, scope: LimitScope): readonly [LimitScope, string] =>
+  scope === 'run' && turn.runId !== undefined ? ['run', turn.runId] : ['session', turn.sessionId];
+
+/** What has a limit of its own. A function must answer a non-empty string. */
+export type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
+
+/** The counter of a call. Limits of another size have other counters, so layers can share a store. */
+export function limitKeyOf(
+  call: ToolCall,
+  per: LimitPer | undefined,
+  limit: readonly unknown[],
+): string | Promise<string> {
+  if (per === undefined) return counterKey([...limit, 'all']);
+  if (per === 'tool') return counterKey([...limit, per, call.toolName]);
+  if (per === 'session') return counterKey([...limit, per, call.turn.sessionId]);
+  const name = per(call);
+  return typeof name === 'string'
+    ? ownKey(name, limit)
+    : Promise.resolve(name).then((awaited) => ownKey(awaited, limit));
+}
+
+function ownKey(name: unknown, limit: readonly unknown[]): string {
+  if (typeof name === 'string' && name !== '') return counterKey([...limit, 'own', name]);
+  throw new TypeError(
+    `"per" must answer a non-empty string, got ${name === '' ? 'an empty one' : typeof name}`,
+  );
+}
+
+const MAX_KEY_LENGTH = 200;
+
+/** Short parts as they are, long ones by their hash. */
+export function counterKey(parts: readonly unknown[]): string {
+  const text = JSON.stringify(parts);
+  return text.length > MAX_KEY_LENGTH ? `sha256:${hash('sha256', text)}` : text;
+}
+
+/** A store is the host's own, but what it says about admission is not taken for more than it is. */
+export async function takeFrom(
+  store: CounterStore,
+  key: string,
+  request: TakeRequest,
+): Promise<Taken> {
+  const taken = await store.take(key, request);
+  if (typeof taken.admitted === 'boolean' && Number.isFinite(taken.count)) return taken;
+  throw new TypeError('the store did not say whether the call is admitted');
+}
+
+/** The store failed: the call does not run. */
+export const untold = (call: ToolCall, cause: unknown): ToolResult =>
+  annotate(
+    fail(
+      call,
+      'tool_middleware_exception',
+      cause,
+      'Whether this call is within its limit could not be told, so it did not run.',
+    ),
+    {},
+    { status: 'failed' },
+  );
+
+export interface AdmittedCalls {
+  add(call: ToolCall): void;
+  /** Whether this is a call that was counted before it was interrupted. */
+  has(call: ToolCall): boolean;
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Calls that were counted, for when they come again after an interruption. One that was forgotten
+ * is counted anew.
+ */
+export function admittedCalls(): AdmittedCalls {
+  const seen = memoryCounters({ maxKeys: MAX_REMEMBERED });
+  const take = ({ turn, callId }: ToolCall, max: number) =>
+    seen.take(counterKey([turn.sessionId, callId]), {
+      max,
+      windowMs: null,
+      now: 0,
+      owner: turn.sessionId,
+    });
+  return {
+    add: (call) => void take(call, 1),
+    // A counter that may admit nothing tells its count.
+    has: (call) => (call.turn.resumes ?? 0) > 0 && take(call, 0).count > 0,
+  };
+}
