@@ -1,12 +1,20 @@
 /** Turns a handoff that a tool's result carries into a checked record. */
 
-import { type HandoffContext, personaName, readHandoff } from '../../src/handoff/index.ts';
+import {
+  emitHandoff,
+  findPayload,
+  type HandoffContext,
+  openDelivery,
+  personaName,
+  readHandoff,
+} from '../../src/handoff/index.ts';
 import {
   annotate,
   checkOptions,
   clockOf,
   createIdOf,
   defineLayer,
+  expected,
   type JsonObject,
   policyOf,
   raise,
@@ -16,8 +24,7 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { emitHandoff, openDelivery } from './emit-handoff.ts';
-import { type DetectHandoff, type HandoffArtifactOptions, OPTIONS } from './options.ts';
+import { type HandoffArtifactOptions, OPTIONS } from './options.ts';
 
 export type { HandoffArtifactOptions };
 
@@ -54,6 +61,8 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
   }
 }
 
+const isObject = (value: unknown): value is JsonObject => expected.object.test(value);
+
 const contextOf = (call: ToolCall, source: string | undefined): HandoffContext => ({
   id: `handoff_${createIdOf(call)()}`,
   createdAt: new Date(clockOf(call).now()).toISOString(),
@@ -74,54 +83,3 @@ function unusable(result: ToolResult, fields: readonly string[]): ToolResult {
   });
   return raise(annotate(refused, {}, { status: 'invalid', fields }));
 }
-
-/** Longer texts are not taken apart in search of a handoff. */
-const MAX_TEXT = 256 * 1024;
-
-/** What a tool may have meant as a handoff; `null` for nothing. It may be of any type. */
-function findPayload(
-  call: ToolCall,
-  result: ToolResult,
-  keys: readonly string[],
-  detect: DetectHandoff | undefined,
-): unknown {
-  const detected = detect === undefined ? null : detectedBy(detect, call, result);
-  if (detected !== null) return detected;
-  const value = objectIn(result);
-  if (value === null) return null;
-  const key = keys.find((name) => Object.hasOwn(value, name) && value[name] !== null);
-  return key === undefined ? null : value[key];
-}
-
-function detectedBy(detect: DetectHandoff, call: ToolCall, result: ToolResult): unknown {
-  try {
-    const found = detect(call, result);
-    if (!(found instanceof Promise)) return found ?? null;
-    // It is not waited for, and must not end the process when it rejects.
-    found.catch(() => {});
-    return null;
-  } catch {
-    return null;
-  }
-}
-
-/** The structured value, or the one that a text stands for. */
-function objectIn({ result, content }: ToolResult): JsonObject | null {
-  if (isObject(result)) return result;
-  if (typeof result === 'string') return parsed(result);
-  const [block, ...more] = content;
-  return result === null && block?.type === 'text' && more.length === 0 ? parsed(block.text) : null;
-}
-
-function parsed(text: string): JsonObject | null {
-  if (text.length > MAX_TEXT || !text.trimStart().startsWith('{')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

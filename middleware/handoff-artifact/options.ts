@@ -1,17 +1,12 @@
 /** The options of `handoffArtifact`. */
 
+import { expected, option, type OptionTable } from '../../src/layer.ts';
 import {
-  expected,
-  option,
-  type OptionTable,
-  type ToolCall,
-  type ToolResult,
-} from '../../src/layer.ts';
-import { HANDOFF_LIMITS, personaName } from '../../src/handoff/index.ts';
-import type { HandoffSink } from './emit-handoff.ts';
-
-/** Looks for a handoff in a result its own way. Nothing, or a failure, leaves it to the keys. */
-export type DetectHandoff = (call: ToolCall, result: ToolResult) => unknown;
+  type DetectHandoff,
+  HANDOFF_LIMITS,
+  type HandoffSink,
+  personaName,
+} from '../../src/handoff/index.ts';
 
 export interface HandoffArtifactOptions {
   /** Is told of every valid handoff, cleaned; the call does not wait for it. @default none */

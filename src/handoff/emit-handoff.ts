@@ -3,17 +3,16 @@
  * it.
  */
 
-import type { HandoffReading, HandoffRecord } from '../../src/handoff/index.ts';
-import {
-  annotate,
-  type Clock,
-  clockOf,
-  type JsonObject,
-  runWithin,
-  type ToolCall,
-  type ToolResult,
-  whenEnded,
-} from '../../src/layer.ts';
+import type { ToolCall } from '../core/contract/call.ts';
+import type { ToolResult } from '../core/contract/result.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { whenEnded } from '../core/onion/account.ts';
+import { clockOf } from '../core/onion/own-call.ts';
+import { annotate } from '../core/onion/results.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { runWithin } from '../core/time/run-within.ts';
+import type { HandoffRecord } from './handoff-record.ts';
+import type { HandoffReading } from './read-handoff.ts';
 
 /** A reading that came to a record. */
 type Taken = Extract<HandoffReading, { readonly record: HandoffRecord }>;
