@@ -17,6 +17,7 @@ import * as idempotency from '../src/idempotency/index.ts';
 import * as layer from '../src/layer.ts';
 import * as limits from '../src/limits/index.ts';
 import * as mcp from '../src/mcp/index.ts';
+import * as outputs from '../src/outputs/index.ts';
 import * as pins from '../src/pins/index.ts';
 import * as policy from '../src/policy/index.ts';
 import * as recording from '../src/recording/index.ts';
@@ -262,6 +263,7 @@ describe('the docs', () => {
     ['allium/hooks', hooks],
     ['allium/idempotency', idempotency],
     ['allium/limits', limits],
+    ['allium/outputs', outputs],
     ['allium/pins', pins],
     ['allium/recording', recording],
     ['allium/otel', otel],

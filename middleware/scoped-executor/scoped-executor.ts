@@ -22,9 +22,8 @@ export type { ScopedExecutorOptions };
 
 /**
  * Refuses tools that are not in the scope, and narrows what everything below may reach: layers that
- * choose another tool, and tools that call others. Scopes inside scopes only tighten, and nothing
- * has to be taken back afterwards. It holds tools to what they say about themselves; it does not
- * confine what a tool does when it runs.
+ * choose another tool, and tools that call others. Scopes inside scopes only tighten. It holds tools
+ * to what they say about themselves; it does not confine what a tool does when it runs.
  */
 export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
   checkOptions('scopedExecutor', options, OPTIONS);

@@ -1,6 +1,6 @@
 /** The tool with which a model reads on in a result that was kept aside. */
 
-import { defineTool, type Tool, toolFailure, toolOutput } from '../../src/index.ts';
+import { defineTool, type Tool, toolFailure, toolOutput } from '../index.ts';
 import {
   checkOptions,
   expected,
@@ -8,7 +8,7 @@ import {
   type OutputSlice,
   quoteVoice,
   type ReadableOutputs,
-} from '../../src/layer.ts';
+} from '../layer.ts';
 
 export interface ReadOutputToolOptions {
   /** Where the results were kept: the store of `outputLimit`. */
@@ -31,7 +31,7 @@ const NOTE_BYTES = 200;
  */
 export function readOutputTool(options: ReadOutputToolOptions): Tool {
   checkOptions('readOutputTool', options, {
-    store: expected.required({ text: 'a store with a read function', test: isReadable }),
+    store: expected.required(expected.made('a store with a read function', 'read')),
     name: expected.string,
     maxBytes: expected.integer(512),
   });
@@ -127,13 +127,4 @@ function noteOn({ offset, end, bytes }: OutputSlice): string {
   return end >= bytes
     ? `[bytes ${offset} to ${end} of ${bytes}: the end]`
     : `[bytes ${offset} to ${end} of ${bytes}: go on with offset ${end}]`;
-}
-
-function isReadable(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'read' in value &&
-    typeof value.read === 'function'
-  );
 }

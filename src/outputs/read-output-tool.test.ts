@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defineTool, fileOutputs, type GovernedTools, governTools } from '../../src/index.ts';
-import type { ReadableOutputs } from '../../src/layer.ts';
-import { outputLimit } from './output-limit.ts';
+import { defineTool, fileOutputs, type GovernedTools, governTools } from '../index.ts';
+import type { ReadableOutputs } from '../layer.ts';
+import { outputLimit } from '../../middleware/output-limit/output-limit.ts';
 import { readOutputTool } from './read-output-tool.ts';
 
 let folder = '';
