@@ -20,11 +20,11 @@ import {
 } from '../../src/layer.ts';
 import {
   admittedCalls,
+  checkedTaken,
   counterKey,
   type LimitScope,
   limitQuestions,
   scopeOf,
-  takeFrom,
   untold,
 } from '../../src/limits/index.ts';
 import { type CounterStore, memoryCounters, type TakeRequest } from '../../src/stores/index.ts';
@@ -141,7 +141,8 @@ async function takeAll(
   let line: EntryPatch = {};
   for (const limit of limits) {
     const { max } = limit;
-    const { admitted, count } = await takeFrom(store, limit.key, { max, windowMs: null, ...by });
+    const taken = await store.take(limit.key, { max, windowMs: null, ...by });
+    const { admitted, count } = checkedTaken(taken);
     if (!admitted) return { line, over: { limit, count } };
     line = {
       ...line,

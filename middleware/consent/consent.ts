@@ -66,13 +66,8 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const standing = remember ? createStandingAnswers() : null;
   const expiresMs = options.expiresMs === 'never' ? undefined : options.expiresMs;
   const waitsForEver = options.expiresMs === 'never';
-  const parts = {
-    ...consentJudges(options),
-    prompts: Object.freeze([...prompts]),
-    standing,
-    expiresMs,
-    waitsForEver,
-  };
+  const asking = { prompts: Object.freeze([...prompts]), standing, expiresMs, waitsForEver };
+  const parts = { ...consentJudges(options), ...asking };
   return defineLayer({
     name: 'consent',
     async caller(call, next) {

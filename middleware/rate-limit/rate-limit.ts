@@ -13,7 +13,7 @@ import {
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { admittedCalls, limitKeyOf, takeFrom, untold } from '../../src/limits/index.ts';
+import { admittedCalls, checkedTaken, limitKeyOf, untold } from '../../src/limits/index.ts';
 import { memoryCounters, type Taken } from '../../src/stores/index.ts';
 import { OPTIONS, type RateLimitOptions } from './options.ts';
 
@@ -36,7 +36,7 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
     const now = clockOf(call).monotonic();
     const owner = isMadeUp ? { owner: call.turn.sessionId } : {};
     const key = await limitKeyOf(call, per, [max, windowMs]);
-    return checked(await takeFrom(store, key, { max, windowMs, now, ...owner }));
+    return checkedTaken(await store.take(key, { max, windowMs, now, ...owner }));
   };
   return defineLayer({
     name: 'rateLimit',
@@ -70,11 +70,6 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
 
 /** Allowances are counted in whole numbers of call × millisecond. */
 const SHORTER = { text: 'a shorter window for so many calls', test: () => false, numeric: true };
-
-function checked(taken: Taken): Taken {
-  if (taken.retryAfterMs === null || Number.isFinite(taken.retryAfterMs)) return taken;
-  throw new TypeError('the store did not say whether the call is admitted');
-}
 
 function limited(call: ToolCall, taken: Taken, cap: number, message: string): ToolResult {
   const { count, retryAfterMs } = taken;

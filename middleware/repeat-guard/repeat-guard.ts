@@ -4,20 +4,16 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  isRendered,
   matchesTool,
   must,
   type OrderRule,
-  outcomeOf,
-  quoteVoice,
   refuse,
   should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-  withResult,
 } from '../../src/layer.ts';
-import { callHistory } from '../../src/limits/index.ts';
+import { callHistory, withNote } from '../../src/limits/index.ts';
 import { OPTIONS, type RepeatGuardOptions } from './options.ts';
 
 export type { RepeatGuardOptions };
@@ -43,7 +39,10 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
   checkOptions(
     'repeatGuard',
     { nudgeAfter, windowCalls },
-    { nudgeAfter: atMost(stopAfter), windowCalls: moreThan(stopAfter) },
+    {
+      nudgeAfter: bound(`at most stopAfter (${stopAfter})`, (count) => count <= stopAfter),
+      windowCalls: bound(`more than stopAfter (${stopAfter})`, (count) => count > stopAfter),
+    },
   );
   const history = callHistory({ per, windowCalls, windowMs, ignore });
 
@@ -57,23 +56,15 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
       if (count > stopAfter) return stopped(call, count, stopAfter, message);
       const result = await next(call);
       if (count < nudgeAfter) return annotate(result, {}, { status: 'ok', count });
-      return annotate(
-        nudged(result, nudgeFor(call, count)),
-        {},
-        { status: 'nudged', count, cap: stopAfter },
-      );
+      const line = { status: 'nudged', count, cap: stopAfter };
+      return annotate(withNote(result, nudgeFor(call, count)), {}, line);
     },
   });
 }
 
-const atMost = (max: number) => ({
-  text: `at most stopAfter (${max})`,
-  test: (value: unknown) => Number(value) <= max,
-  numeric: true,
-});
-const moreThan = (min: number) => ({
-  text: `more than stopAfter (${min})`,
-  test: (value: unknown) => Number(value) > min,
+const bound = (text: string, isKept: (value: number) => boolean) => ({
+  text,
+  test: (value: unknown) => isKept(Number(value)),
   numeric: true,
 });
 
@@ -90,32 +81,6 @@ const ORDER: readonly OrderRule[] = [
 
 const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
   `[Note: this is call ${count} of ${toolName} with the same arguments. Do not repeat it: use what you have, change the arguments, or do something else.]`;
-
-/**
- * Adds to every text the model may read. The structured value stays: it may have to fit an output
- * schema. Where a tool has written lines that look like notes of ours, they are quoted: the nudge
- * is the only one.
- */
-function nudged(result: ToolResult, nudge: string): ToolResult {
-  // One that waits for a person is not over yet.
-  if (outcomeOf(result) === 'interrupted') return result;
-  const quoted = result.content.map((block) =>
-    block.type === 'text' ? { ...block, text: quoteVoice(block.text) } : block,
-  );
-  const blocks = isRendered(result)
-    ? {}
-    : { content: [...quoted, { type: 'text' as const, text: nudge }] };
-  if (!result.ok)
-    return withResult(result, {
-      ...blocks,
-      error: `${quoteVoice(result.error ?? '')}\n${nudge}`.trimStart(),
-    });
-  // Written out, not drawn anew: a layer inside may have hidden what the blocks still hold.
-  return withResult(result, {
-    ...blocks,
-    renderedResult: `${quoteVoice(result.renderedResult)}\n${nudge}`,
-  });
-}
 
 function stopped(call: ToolCall, count: number, cap: number, message: string): ToolResult {
   const text = `${message} (call ${count}, at most ${cap}). ${call.toolName} was not called with these arguments: use what it answered before, change the arguments, do something else, or tell the user what is in the way.`;

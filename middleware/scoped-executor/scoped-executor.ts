@@ -22,8 +22,8 @@ export type { ScopedExecutorOptions };
 
 /**
  * Refuses tools that are not in the scope, and narrows what everything below may reach: layers that
- * choose another tool, and tools that call others. Scopes inside scopes only tighten. It holds tools
- * to what they say about themselves; it does not confine what a tool does when it runs.
+ * choose another tool, and tools that call others. Scopes inside scopes only tighten. Tools are
+ * held to what they say about themselves; what a tool does when it runs is not confined.
  */
 export function scopedExecutor(options: ScopedExecutorOptions): ToolLayer {
   checkOptions('scopedExecutor', options, OPTIONS);

@@ -2,8 +2,14 @@
 
 import { annotate, isAborted, type Next, type ToolCall, type ToolResult } from '../layer.ts';
 import type { ClaimKey } from './claim-key.ts';
-import { beginWork, type ClaimTerms, keepLease, settleWork, type Verdict } from './claimed-work.ts';
-import { resultFrom } from './kept-answer.ts';
+import {
+  beginWork,
+  type ClaimTerms,
+  keepLease,
+  resultFrom,
+  settleWork,
+  type Verdict,
+} from './claimed-work.ts';
 import { conflicting, leftWaiting, runAlone, unknownEnd, withoutStore } from './refusals.ts';
 
 export type ShareWork = (call: ToolCall, next: Next, claim: ClaimKey) => Promise<ToolResult>;

@@ -2,12 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { annotate, fail, type ToolCall, type ToolResult } from '../layer.ts';
-import {
-  type CounterStore,
-  memoryCounters,
-  type Taken,
-  type TakeRequest,
-} from '../stores/index.ts';
+import { memoryCounters, type Taken } from '../stores/index.ts';
 
 /**
  * Whose count it is. Calls that name no run are counted by session: leaving the name out must not
@@ -21,7 +16,7 @@ export const scopeOf = ({ turn }: ToolCall, scope: LimitScope): readonly [LimitS
 /** What has a limit of its own. A function must answer a non-empty string. */
 export type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
 
-/** The counter of a call. Limits of another size have other counters, so layers can share a store. */
+/** The counter of a call. Limits of another size have others, so that layers can share a store. */
 export function limitKeyOf(
   call: ToolCall,
   per: LimitPer | undefined,
@@ -52,13 +47,14 @@ export function counterKey(parts: readonly unknown[]): string {
 }
 
 /** A store is the host's own, but what it says about admission is not taken for more than it is. */
-export async function takeFrom(
-  store: CounterStore,
-  key: string,
-  request: TakeRequest,
-): Promise<Taken> {
-  const taken = await store.take(key, request);
-  if (typeof taken.admitted === 'boolean' && Number.isFinite(taken.count)) return taken;
+export function checkedTaken(taken: Taken): Taken {
+  const { admitted, count, retryAfterMs } = taken;
+  if (
+    typeof admitted === 'boolean' &&
+    Number.isFinite(count) &&
+    (retryAfterMs === null || Number.isFinite(retryAfterMs))
+  )
+    return taken;
   throw new TypeError('the store did not say whether the call is admitted');
 }
 

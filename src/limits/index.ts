@@ -1,15 +1,16 @@
-/** `allium/limits`: which counter a call takes from, which calls were counted, and how often people are asked. */
+/** `allium/limits`: which counter a call takes from, and which calls and questions were counted. */
 
 export { type CallHistory, callHistory, type HistoryOptions } from './call-history.ts';
 export {
   type AdmittedCalls,
   admittedCalls,
+  checkedTaken,
   counterKey,
   limitKeyOf,
   type LimitPer,
   type LimitScope,
   scopeOf,
-  takeFrom,
   untold,
 } from './counted-calls.ts';
 export { type LimitedQuestions, limitQuestions } from './limit-questions.ts';
+export { withNote } from './with-note.ts';

@@ -104,7 +104,10 @@ function keyOf(toolName: string, args: JsonObject): string | null {
   }
 }
 
-/** The answer as a result of this call: it has the call's id and says that nothing ran; everything else is as it was recorded. */
+/**
+ * The answer as a result of this call. It has the call's id and says that nothing ran; everything
+ * else is as it was recorded.
+ */
 export function replayedResult(call: ToolCall, answer: RecordedAnswer): ToolResult {
   const { result, content, renderedResult, executor, outputFiles, interruption, metadata } = answer;
   const plain = answer.ok ? ok(call, result, { status: answer.status }) : refused(call, answer);

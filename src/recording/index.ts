@@ -1,4 +1,4 @@
-/** `allium/recording`: files of calls and their answers, written line by line, read and answered from. */
+/** `allium/recording`: files of calls and their answers, written, read and answered from. */
 
 export {
   type AnswerBook,

@@ -36,12 +36,6 @@ export function lineFile(path: string, keep: boolean): LineFile {
   let failure: { readonly thrown: unknown } | null = null;
   let writing: Promise<void> | null = null;
   let closed = false;
-
-  const dropAll = () => {
-    lost += waiting.length;
-    waiting.length = 0;
-    bytes = 0;
-  };
   async function writeAll(): Promise<void> {
     try {
       await file.open();
@@ -53,7 +47,11 @@ export function lineFile(path: string, keep: boolean): LineFile {
       failure = null;
     } catch (thrown) {
       failure = { thrown };
-      if (!keep) dropAll();
+      if (!keep) {
+        lost += waiting.length;
+        waiting.length = 0;
+        bytes = 0;
+      }
       await file.letGo().catch(() => {});
     } finally {
       writing = null;

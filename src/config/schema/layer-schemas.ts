@@ -1,4 +1,4 @@
-/** What a file may say about each bundled layer: the options are those of the layers' own tables. */
+/** What a file may say about each bundled layer: the options of the layers' own tables. */
 
 import { OPTIONS as auditLog } from '../../../middleware/audit-log/options.ts';
 import { OPTIONS as callLimit } from '../../../middleware/call-limit/options.ts';
