@@ -6,7 +6,7 @@
 
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { lineFile } from '../middleware/record/line-file.ts';
+import { lineFile } from '../src/recording/line-file.ts';
 import { fileOutputs } from '../src/dispatch/run/output-files.ts';
 import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
 import { fileGrants } from '../src/approvals/grants/file-grants.ts';

@@ -16,8 +16,8 @@ import type { References } from './load-references.ts';
 import { isPlain } from './plain-data.ts';
 import { invalidConfig, type Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
-import { standsAlone } from './schema/parts.ts';
-import { CONFIG_SCHEMA, LAYER_SCHEMAS } from './schema/config-schema.ts';
+import { CONFIG_SCHEMA } from './schema/config-schema.ts';
+import { LAYER_SCHEMAS, standsAlone } from './schema/layer-schemas.ts';
 import type { ValueForms } from './value-forms.ts';
 
 /** What a file says, after the schema has seen it. */
