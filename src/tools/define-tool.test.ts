@@ -133,7 +133,7 @@ describe('defineTool', () => {
   it('names the version of zod that can be written as JSON Schema', () => {
     const old = { '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } };
 
-    expect(() => defineTool({ ...base, inputSchema: old } as never)).toThrow(
+    expect(() => defineTool({ ...base, inputSchema: old })).toThrow(
       'zod schemas of this version cannot be written as JSON Schema; zod 4.2 and later can',
     );
   });
