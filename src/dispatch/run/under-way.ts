@@ -7,6 +7,7 @@ import type { Refusal } from '../../core/onion/pass.ts';
 import { annotate } from '../../core/onion/results.ts';
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { stateOf } from '../../core/onion/own-call.ts';
+import { Same } from '../../core/json/json.ts';
 import type { ToolCall } from '../../core/contract/call.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { type AbortSource, sourceOf } from '../../core/time/abort.ts';
@@ -20,8 +21,21 @@ interface Running {
   readonly objection: () => Refusal | null;
 }
 
-/** By identity: a context that somebody made up stands for no call. */
-const calls = new WeakMap<ToolContext, Running>();
+/**
+ * Ties a context to its call: a private member of that very object, which a context made up by a
+ * tool lacks. The collector would look at every entry of a weak map again and again.
+ */
+class Bound extends Same {
+  readonly #running: Running;
+  constructor(context: object, running: Running) {
+    super(context);
+    this.#running = running;
+  }
+  static runningOf(context: object): Running | undefined {
+    return #running in context ? context.#running : undefined;
+  }
+}
+
 const uses = new WeakMap<object, JsonObject[]>();
 
 /** More than a record should hold; the number of those left out is told. */
@@ -37,13 +51,13 @@ export function bindContext(fields: Omit<ToolContext, 'signal'>, running: Runnin
       get: () => abort.read(),
     }) as unknown as ToolContext,
   );
-  calls.set(context, running);
+  new Bound(context, running);
   return context;
 }
 
 /** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
 export const abortOfRunning = (context: ToolContext): AbortSource =>
-  calls.get(context)?.abort ?? sourceOf(context.signal);
+  Bound.runningOf(context)?.abort ?? sourceOf(context.signal);
 
 /**
  * For an executor that waits before it sends a call on: why the call must not be sent, because its
@@ -51,7 +65,7 @@ export const abortOfRunning = (context: ToolContext): AbortSource =>
  * the sending.
  */
 export const changeWhileRunning = (context: ToolContext): Refusal | null =>
-  calls.get(context)?.objection() ?? null;
+  Bound.runningOf(context)?.objection() ?? null;
 
 /**
  * Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be
@@ -61,7 +75,7 @@ export async function refusalWhileRunning(
   context: ToolContext,
   proposed: object,
 ): Promise<string | null> {
-  const running = calls.get(context);
+  const running = Bound.runningOf(context);
   return running === undefined
     ? 'only a governed call may do this'
     : refusalOfLate(running.call, proposed);
@@ -69,7 +83,7 @@ export async function refusalWhileRunning(
 
 /** Leaves word of one thing a running tool did. */
 export function noteUse(context: ToolContext, use: JsonObject): void {
-  const running = calls.get(context);
+  const running = Bound.runningOf(context);
   if (running === undefined) return;
   const state = stateOf(running.call);
   const noted = uses.get(state) ?? [];

@@ -124,10 +124,9 @@ function body(result: ToolResult, { answer, spec }: Rendering): Record<string, J
     shown.isError = true;
     return shown;
   }
-  const isWhole = answer !== null && isSame(answer.output, result);
   // A client that was promised a form throws when it gets another, and then neither it nor the
   // model learns what happened.
-  if (!isWhole && !fits(spec, result)) {
+  if (!fits(spec, answer, result)) {
     shown.isError = true;
     return shown;
   }
@@ -136,8 +135,11 @@ function body(result: ToolResult, { answer, spec }: Rendering): Record<string, J
   return shown;
 }
 
-function fits(spec: ToolSpec | undefined, { result }: ToolResult): boolean {
+/** Whether the tool promised no form, the server's answer is whole, or the result has the form. */
+function fits(spec: ToolSpec | undefined, answer: ServerAnswer | null, shown: ToolResult): boolean {
   if (spec?.outputSchema === undefined) return true;
+  if (answer !== null && isSame(answer.output, shown)) return true;
+  const { result } = shown;
   return (
     result !== null &&
     typeof result === 'object' &&
@@ -145,9 +147,8 @@ function fits(spec: ToolSpec | undefined, { result }: ToolResult): boolean {
   );
 }
 
-function isSame({ content, structuredContent }: ToolOutput, result: ToolResult): boolean {
-  return same(content, result.content) && same(structuredContent ?? null, result.result);
-}
+const isSame = ({ content, structuredContent }: ToolOutput, result: ToolResult): boolean =>
+  same(content, result.content) && same(structuredContent ?? null, result.result);
 
 const same = (one: unknown, other: unknown): boolean =>
   one === other || canonicalJson(one) === canonicalJson(other);

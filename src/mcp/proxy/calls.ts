@@ -110,6 +110,7 @@ function exchangeFrom(
     wasAsked: false,
     answer: null,
     refusal: null,
+    report: null,
     onReturn: null,
   };
 }

@@ -121,13 +121,15 @@ function doubtInArguments(args: JsonValue | undefined): string | null {
  */
 export function doubtBySchema(args: object, schema: unknown): string | null {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
-  const doubt = doubtInNames(args, declaredNames(Object.keys(properties)));
+  const isDeclared = (name: string): boolean => Object.hasOwn(properties, name);
+  // A name that the tool declares is no other spelling of one.
+  const doubt = Object.keys(args).every(isDeclared)
+    ? null
+    : doubtInNames(args, declaredNames(Object.keys(properties)));
   if (doubt !== null) return doubt;
   for (const [name, value] of Object.entries(args)) {
     const inner =
-      isObject(value) && Object.hasOwn(properties, name)
-        ? doubtBySchema(value, properties[name])
-        : null;
+      isObject(value) && isDeclared(name) ? doubtBySchema(value, properties[name]) : null;
     if (inner !== null) return inner;
   }
   return null;
@@ -240,15 +242,17 @@ const BLOCK = namesOf(
 );
 
 function doubtInNames(object: object, names: Names): string | null {
-  const seen = new Set<string>();
+  let seen: Set<string> | null = null;
   for (const name of Object.keys(object)) {
+    // In its own spelling: any other of it is refused below.
+    if (names.get(name) === name) continue;
     const folded = foldedName(name);
     const known = names.get(folded);
     if (known !== undefined && known !== name)
       return `a member whose name could be taken for "${known}"`;
-    if (seen.has(folded))
+    if (seen?.has(folded) === true)
       return 'two members whose names differ only by case or by characters that are not shown';
-    seen.add(folded);
+    (seen ??= new Set()).add(folded);
   }
   return null;
 }

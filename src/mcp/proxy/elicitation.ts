@@ -102,8 +102,7 @@ export const withMarkedQuestions = (server: Link): Link => ({
   start: (handlers) =>
     server.start({
       ...handlers,
-      onFrame: (frame) =>
-        handlers.onFrame({ ...frame, message: marked(frame.message, prefixFor(frame, server)) }),
+      onFrame: (frame) => handlers.onFrame(asksSomething(frame) ? marked(frame, server) : frame),
     }),
 });
 
@@ -113,16 +112,27 @@ function prefixFor({ from }: Frame, { name }: Link): string {
   return `Asked by the server${known === undefined ? '' : ` "${oneText(known)}"`}, not by allium: `;
 }
 
-function marked(message: WireMessage, prefix: string): WireMessage {
-  if (message.method === QUESTION)
-    return { ...message, params: question(objectAt(message, 'params'), prefix) };
-  const result = objectAt(message, 'result');
-  const asked = objectAt(result, 'inputRequests');
-  if (Object.keys(asked).length === 0) return message;
+const questionsIn = (message: WireMessage): JsonObject =>
+  objectAt(objectAt(message, 'result'), 'inputRequests');
+
+const asksSomething = ({ message }: Frame): boolean =>
+  message.method === QUESTION || Object.keys(questionsIn(message)).length > 0;
+
+function marked(frame: Frame, server: Link): Frame {
+  const { message } = frame;
+  const prefix = prefixFor(frame, server);
+  if (message.method === QUESTION) {
+    const params = question(objectAt(message, 'params'), prefix);
+    return { ...frame, message: { ...message, params } };
+  }
   const inputRequests = Object.fromEntries(
-    Object.entries(asked).map(([key, request]) => [key, inputRequest(request, prefix)]),
+    Object.entries(questionsIn(message)).map(([key, request]) => [
+      key,
+      inputRequest(request, prefix),
+    ]),
   );
-  return { ...message, result: { ...result, inputRequests } };
+  const result = { ...objectAt(message, 'result'), inputRequests };
+  return { ...frame, message: { ...message, result } };
 }
 
 function inputRequest(request: JsonValue, prefix: string): JsonValue {

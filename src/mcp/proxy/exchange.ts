@@ -2,7 +2,9 @@
 
 import type { JsonObject } from '../../core/json/json-value.ts';
 import type { AbortSource, OwnAbort } from '../../core/time/abort.ts';
+import type { ToolContext } from '../../tools/tool.ts';
 import type { ServerAnswer } from './call-result.ts';
+import { pendingRequests } from '../../system/pending-requests.ts';
 import type { RequestId } from '../wire.ts';
 
 export interface Exchange {
@@ -30,6 +32,8 @@ export interface Exchange {
   answer: ServerAnswer | null;
   /** A protocol error of the server's, and the error it became on the way through the stack. */
   refusal: { readonly error: JsonObject; readonly thrown: Error } | null;
+  /** Takes progress of the server while the call is with it. */
+  report: ToolContext['report'] | null;
   /** Told when the client has come back. */
   onReturn: (() => void) | null;
 }
@@ -45,17 +49,17 @@ export interface Exchanges {
 }
 
 export function createExchanges(): Exchanges {
-  const open = new Map<string, Exchange>();
+  const open = pendingRequests<Exchange>();
   const find = (test: (exchange: Exchange) => boolean): Exchange | undefined =>
-    [...open.values()].find(test);
+    open.all().find(test);
   return {
-    open: (exchange) => void open.set(exchange.callId, exchange),
-    close: (exchange) => void open.delete(exchange.callId),
+    open: (exchange) => open.add(exchange.callId, exchange),
+    close: (exchange) => void open.take(exchange.callId),
     byCall: (callId) => open.get(callId),
     byRequest: (id) => find(({ request }) => request === id),
     byToken: (token) => find(({ meta }) => meta.progressToken === token),
     get all() {
-      return [...open.values()];
+      return open.all();
     },
   };
 }

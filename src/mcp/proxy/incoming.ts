@@ -1,7 +1,7 @@
 /** A message as the proxy looks at it: read once, and asked many things. */
 
 import type { JsonObject } from '../../core/json/json-value.ts';
-import { kindOf, metaOf, methodOf, modernVersionOf, objectAt, type RequestId } from '../wire.ts';
+import { kindOf, methodOf, modernVersionOf, objectAt, type RequestId } from '../wire.ts';
 import type { Frame } from './link.ts';
 
 interface Read {
@@ -31,14 +31,15 @@ export function readIncoming(frame: Frame): Incoming | null {
   const { message } = frame;
   const kind = kindOf(message);
   if (kind === null) return null;
-  const read: Read = {
+  const params = objectAt(message, 'params');
+  // Requests and responses have an id: that is how the kind is told.
+  return {
+    kind,
+    id: kind === 'notification' ? null : message.id,
     frame,
     method: methodOf(message),
-    params: objectAt(message, 'params'),
-    meta: metaOf(message),
+    params,
+    meta: objectAt(params, '_meta'),
     modernVersion: modernVersionOf(message),
-  };
-  if (kind === 'notification') return { ...read, kind, id: null };
-  // Requests and responses have an id: that is how the kind is told.
-  return { ...read, kind, id: message.id as RequestId };
+  } as Incoming;
 }

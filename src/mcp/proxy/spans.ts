@@ -65,7 +65,7 @@ export function proxySpans(): ProxySpans {
         { kind: SpanKind.SERVER, attributes: attributesOf(facts) },
         parent,
       );
-      return context.with(trace.setSpan(parent, span), () => ended(span, work(), endOf));
+      return context.with(trace.setSpan(parent, span), () => ended(span, work, endOf));
     },
     client(facts, work, endOf) {
       if (!isTraced()) return work(facts.meta);
@@ -77,7 +77,7 @@ export function proxySpans(): ProxySpans {
       const carrier: Record<string, string> = {};
       propagation.inject(own, carrier, defaultTextMapSetter);
       const { traceparent: _parent, tracestate: _state, baggage: _baggage, ...meta } = facts.meta;
-      return context.with(own, () => ended(span, work({ ...meta, ...carrier }), endOf));
+      return context.with(own, () => ended(span, () => work({ ...meta, ...carrier }), endOf));
     },
   };
 }
@@ -113,9 +113,13 @@ function attributesOf({
   };
 }
 
-async function ended<T>(span: Span, work: Promise<T>, endOf: (value: T) => SpanEnd): Promise<T> {
+async function ended<T>(
+  span: Span,
+  work: () => Promise<T>,
+  endOf: (value: T) => SpanEnd,
+): Promise<T> {
   try {
-    const value = await work;
+    const value = await work();
     const { isError = false, code } = endOf(value);
     if (code !== undefined)
       span.setAttributes({ 'rpc.response.status_code': String(code), 'error.type': String(code) });
