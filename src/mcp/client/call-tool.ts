@@ -4,13 +4,13 @@ import {
   type CallToolRequestParams,
   type ProgressCallback,
   ProtocolError,
-  type RequestOptions,
   SdkError,
   SdkErrorCode,
   type Tool as SentTool,
 } from '@modelcontextprotocol/client';
 import { isObject, snapshotObject } from '../../core/json/json.ts';
-import { followAbort, waitWithin } from '../../core/time/abort.ts';
+import { type AbortSource, waitWithin } from '../../core/time/abort.ts';
+import { abortOfRunning } from '../../dispatch/run/under-way.ts';
 import {
   definitionChanged,
   type ToolContext,
@@ -51,24 +51,28 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { signal } = context;
+  const abort = abortOfRunning(context);
   const params = paramsFor(tool, args);
-  const connection = await readyConnection(link, caughtUp, signal);
+  const connection = await readyConnection(link, caughtUp, abort);
   // From here to the sending nothing is waited for.
   const against = objection();
   if (against !== null) throw definitionChanged(against);
-  if (signal.aborted)
+  if (abort.isAborted())
     throw toolFailure('The call was taken back before it was sent.', {
       executed: 'no',
       category: 'cancelled',
     });
   describeOnSpan(target, connection.client.getNegotiatedProtocolVersion());
-  const answer = await connection
-    .run(() => sendOnce(connection, params, context, schema()))
-    .catch((thrown: unknown) => {
-      if (isConnectionFailure(thrown) && !signal.aborted) connection.retire();
-      throw callFailure(target.name, thrown);
-    });
+  connection.begin();
+  let answer: unknown;
+  try {
+    answer = await send(connection, params, context, schema());
+  } catch (thrown) {
+    if (isConnectionFailure(thrown) && !abort.isAborted()) connection.retire();
+    throw callFailure(target.name, thrown);
+  } finally {
+    connection.end();
+  }
   link.noteAnswer();
   try {
     return readAnswer(answer, { blocks: 'replace', ignoresNull: false });
@@ -79,13 +83,27 @@ export async function callTool(
 
 /**
  * A connection, with the newest list that its server has told of. Both may take time, in which the
- * other one is lost.
+ * other one is lost; where neither does, there is nothing to wait for.
  */
-async function readyConnection(
+function readyConnection(
+  link: KeptConnection,
+  caughtUp: CallParts['caughtUp'],
+  abort: AbortSource,
+): Connection | Promise<Connection> {
+  const connection = link.current();
+  const reading = connection === null ? null : caughtUp();
+  return connection === null || reading !== null
+    ? awaitConnection(link, caughtUp, abort.read(), reading)
+    : connection;
+}
+
+async function awaitConnection(
   link: KeptConnection,
   caughtUp: CallParts['caughtUp'],
   signal: AbortSignal,
+  first: Promise<void> | null,
 ): Promise<Connection> {
+  if (first !== null) await waitWithin(signal, () => first).catch(unlisted);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const connection = await link.use(signal);
     const reading = caughtUp();
@@ -119,32 +137,14 @@ function paramsFor(name: string, args: Readonly<Record<string, unknown>>): CallT
   }
 }
 
-async function sendOnce(
-  connection: Connection,
-  params: CallToolRequestParams,
-  context: ToolContext,
-  schema: unknown,
-): Promise<unknown> {
-  // Its own, so that whatever the caller gave as a reason stays here.
-  const cancel = new AbortController();
-  const stop = followAbort(context.signal, () => cancel.abort('the caller does not wait any more'));
-  const onprogress: ProgressCallback = ({ progress, total, message }) =>
-    context.report({
+const progressTo =
+  ({ report }: ToolContext): ProgressCallback =>
+  ({ progress, total, message }) =>
+    report({
       progress,
       ...(total === undefined ? {} : { total }),
       ...(message === undefined ? {} : { message }),
     });
-  try {
-    return await send(
-      connection,
-      params,
-      { signal: cancel.signal, timeout: NO_TIMEOUT, onprogress },
-      schema,
-    );
-  } finally {
-    stop();
-  }
-}
 
 /**
  * Without the SDK's check of the answer against the output schema: it throws for a tool that has
@@ -154,14 +154,47 @@ async function sendOnce(
 function send(
   { client, era }: Connection,
   params: CallToolRequestParams,
-  options: RequestOptions,
+  context: ToolContext,
   schema: unknown,
 ): Promise<unknown> {
-  if (era === 'legacy' || !isObject(schema))
-    return client.request({ method: 'tools/call', params }, AS_SENT, options);
-  // The SDK looks for marks in it and reads nothing else.
-  const toolDefinition = { name: params.name, inputSchema: schema as SentTool['inputSchema'] };
-  return client.callTool(params, { ...options, toolDefinition });
+  const abort = abortOfRunning(context);
+  const options = { timeout: NO_TIMEOUT, onprogress: progressTo(context) };
+  if (era === 'legacy')
+    return client.request({ method: 'tools/call', params }, AS_SENT, {
+      ...options,
+      signal: signalFor(abort),
+    });
+  const cancel = new AbortController();
+  const stop = abort.follow(() => cancel.abort(CANCELLED));
+  const watched = { ...options, signal: cancel.signal };
+  // The SDK looks for marks in the schema and reads nothing else of it.
+  const answer = isObject(schema)
+    ? client.callTool(params, {
+        ...watched,
+        toolDefinition: { name: params.name, inputSchema: schema as SentTool['inputSchema'] },
+      })
+    : client.request({ method: 'tools/call', params }, AS_SENT, watched);
+  return answer.finally(stop);
+}
+
+/** In the place of the caller's own reason, which stays here. */
+const CANCELLED = 'the caller does not wait any more';
+
+/**
+ * As much of a signal as the SDK's `request` uses of one. A real one costs more than all that is
+ * done here with a call.
+ */
+function signalFor(abort: AbortSource): AbortSignal {
+  let unfollow = (): void => {};
+  const signal = {
+    get aborted() {
+      return abort.isAborted();
+    },
+    reason: CANCELLED,
+    addEventListener: (_type: string, tell: () => void) => void (unfollow = abort.follow(tell)),
+    removeEventListener: () => unfollow(),
+  };
+  return signal as unknown as AbortSignal; // The SDK asks for nothing else.
 }
 
 /**

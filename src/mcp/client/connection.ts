@@ -41,8 +41,9 @@ export interface Connection {
   isOpen(): boolean;
   /** Whether nothing is left of it. */
   isClosed(): boolean;
-  /** Counts the call as under way, for `retire`. */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Counts a call as under way until `end`, for `retire`. */
+  begin(): void;
+  end(): void;
   /** Takes no more calls, and closes when those under way have ended. */
   retire(): void;
   close(): Promise<void>;
@@ -143,14 +144,10 @@ function connectionOf(
     era: client.getProtocolEra() ?? 'legacy',
     isOpen: () => state === 'open',
     isClosed: () => state === 'closed',
-    async run(work) {
-      underWay += 1;
-      try {
-        return await work();
-      } finally {
-        underWay -= 1;
-        if (state === 'retired' && underWay === 0) void close().catch(() => {});
-      }
+    begin: () => void (underWay += 1),
+    end() {
+      underWay -= 1;
+      if (state === 'retired' && underWay === 0) void close().catch(() => {});
     },
     retire() {
       if (state === 'open') state = 'retired';

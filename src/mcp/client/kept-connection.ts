@@ -25,6 +25,8 @@ export interface KeptConnectionParts {
 
 /** One connection after the other to one server. */
 export interface KeptConnection {
+  /** The connection where there is one that takes calls. */
+  current(): Connection | null;
   /** The connection, made if there is none. Throws a failure that says that nothing was sent. */
   use(signal: AbortSignal): Promise<Connection>;
   /** The first connection, in one attempt. Throws `ERR_MCP_UNAVAILABLE`. */
@@ -72,6 +74,7 @@ export function keepConnection(parts: KeptConnectionParts): KeptConnection {
       connecting = null;
     }));
   return {
+    current: () => (connection?.isOpen() === true && !closing.signal.aborted ? connection : null),
     async use(signal) {
       if (closing.signal.aborted) throw closedFailure(name);
       if (connection?.isOpen() === true) return connection;
