@@ -8,6 +8,7 @@ import {
   SdkErrorCode,
   type Tool as SentTool,
 } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../core/json/json-value.ts';
 import { isObject, snapshotObject } from '../../core/json/json.ts';
 import { type AbortSource, waitWithin } from '../../core/time/abort.ts';
 import { abortOfRunning } from '../../dispatch/run/under-way.ts';
@@ -17,7 +18,7 @@ import {
   toolFailure,
   type ToolOutput,
 } from '../../tools/tool.ts';
-import type { Connection } from './connection.ts';
+import { CANCELLED, type Connection } from './connection.ts';
 import type { KeptConnection } from './kept-connection.ts';
 import { AS_SENT } from './list-tools.ts';
 import { readAnswer } from '../read-answer.ts';
@@ -137,65 +138,50 @@ function paramsFor(name: string, args: Readonly<Record<string, unknown>>): CallT
   }
 }
 
-const progressTo =
-  ({ report }: ToolContext): ProgressCallback =>
-  ({ progress, total, message }) =>
-    report({
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    });
-
 /**
  * Without the SDK's check of the answer against the output schema: it throws for a tool that has
  * run, and the dispatcher checks the same and says so. The newer protocol may want arguments
  * repeated as headers, for which the SDK has to know the input schema.
  */
-function send(
-  { client, era }: Connection,
+async function send(
+  { client, era, calls }: Connection,
   params: CallToolRequestParams,
   context: ToolContext,
   schema: unknown,
 ): Promise<unknown> {
   const abort = abortOfRunning(context);
-  const options = { timeout: NO_TIMEOUT, onprogress: progressTo(context) };
-  if (era === 'legacy')
-    return client.request({ method: 'tools/call', params }, AS_SENT, {
-      ...options,
-      signal: signalFor(abort),
+  if (era === 'legacy') {
+    // Text, and what was copied as JSON.
+    const request = params as unknown as JsonObject;
+    const { result, error } = await calls.request('tools/call', request, {
+      abort,
+      onProgress: context.report,
     });
+    if (isObject(error)) throw errorOf(error);
+    return result;
+  }
   const cancel = new AbortController();
   const stop = abort.follow(() => cancel.abort(CANCELLED));
-  const watched = { ...options, signal: cancel.signal };
-  // The SDK looks for marks in the schema and reads nothing else of it.
-  const answer = isObject(schema)
-    ? client.callTool(params, {
-        ...watched,
-        toolDefinition: { name: params.name, inputSchema: schema as SentTool['inputSchema'] },
-      })
-    : client.request({ method: 'tools/call', params }, AS_SENT, watched);
-  return answer.finally(stop);
+  const onprogress: ProgressCallback = ({ progress, total, message }) =>
+    context.report({
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    });
+  const options = { signal: cancel.signal, timeout: NO_TIMEOUT, onprogress };
+  try {
+    if (!isObject(schema))
+      return await client.request({ method: 'tools/call', params }, AS_SENT, options);
+    // The SDK looks for marks in it and reads nothing else.
+    const toolDefinition = { name: params.name, inputSchema: schema as SentTool['inputSchema'] };
+    return await client.callTool(params, { ...options, toolDefinition });
+  } finally {
+    stop();
+  }
 }
 
-/** In the place of the caller's own reason, which stays here. */
-const CANCELLED = 'the caller does not wait any more';
-
-/**
- * As much of a signal as the SDK's `request` uses of one. A real one costs more than all that is
- * done here with a call.
- */
-function signalFor(abort: AbortSource): AbortSignal {
-  let unfollow = (): void => {};
-  const signal = {
-    get aborted() {
-      return abort.isAborted();
-    },
-    reason: CANCELLED,
-    addEventListener: (_type: string, tell: () => void) => void (unfollow = abort.follow(tell)),
-    removeEventListener: () => unfollow(),
-  };
-  return signal as unknown as AbortSignal; // The SDK asks for nothing else.
-}
+const errorOf = ({ code, message, data }: JsonObject): ProtocolError =>
+  new ProtocolError(Number(code), String(message), data);
 
 /**
  * Codes that no tool has run behind: parse error, unknown method, header mismatch, unknown

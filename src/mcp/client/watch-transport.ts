@@ -20,8 +20,11 @@ const unsent = new WeakSet<object>();
 export const isUnsent = (thrown: unknown): boolean =>
   typeof thrown === 'object' && thrown !== null && unsent.has(thrown);
 
-/** Passes everything on. */
-export function watchTransport(inner: Transport): Transport {
+/** Passes everything on but what `take` says is its own. */
+export function watchTransport(
+  inner: Transport,
+  take: (message: JSONRPCMessage) => boolean,
+): Transport {
   const waiting = new Set<RequestId>();
   const outer: Transport = {
     start: () => {
@@ -29,7 +32,7 @@ export function watchTransport(inner: Transport): Transport {
       inner.onerror = (error) => outer.onerror?.(error);
       inner.onmessage = (message, extra) => {
         if (!('method' in message) && message.id !== undefined) waiting.delete(message.id);
-        outer.onmessage?.(message, extra);
+        if (!take(message)) outer.onmessage?.(message, extra);
       };
       return inner.start();
     },
@@ -40,7 +43,9 @@ export function watchTransport(inner: Transport): Transport {
       const onRequestStreamEnd = (): void => {
         options?.onRequestStreamEnd?.();
         // The SDK would wait for the answer as long as it waits for any.
-        if (waiting.delete(id)) outer.onmessage?.(ownAnswer(id, 'streamEnded'));
+        if (!waiting.delete(id)) return;
+        const answer = ownAnswer(id, 'streamEnded');
+        if (!take(answer)) outer.onmessage?.(answer);
       };
       try {
         await inner.send(message, { ...options, onRequestStreamEnd });

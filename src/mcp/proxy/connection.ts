@@ -11,7 +11,7 @@ import { createExchanges, type Exchanges } from './exchange.ts';
 import { keptApprovals } from './kept-approvals.ts';
 import type { Link, ServersBehind } from './link.ts';
 import { createLists, type Lists } from './lists.ts';
-import { createOutgoing, type Outgoing } from './outgoing.ts';
+import { createOutgoing, type Outgoing } from '../outgoing.ts';
 import { peoplePrompt, type PeopleSettings } from './people.ts';
 import { type Relay, relay, type RelayHooks } from './relay.ts';
 import { createRounds } from './rounds.ts';

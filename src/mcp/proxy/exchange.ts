@@ -5,6 +5,7 @@ import type { AbortSource, OwnAbort } from '../../core/time/abort.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import type { ServerAnswer } from './call-result.ts';
 import { pendingRequests } from '../../system/pending-requests.ts';
+import { abortError } from '../outgoing.ts';
 import type { RequestId } from '../wire.ts';
 
 export interface Exchange {
@@ -79,10 +80,4 @@ export function clientIsThere(exchange: Exchange, abort: AbortSource): Promise<v
       resolve();
     };
   });
-}
-
-/** What somebody who was kept waiting for nothing is told. */
-export function abortError(abort: AbortSource): Error {
-  const reason = abort.reason();
-  return reason instanceof Error ? reason : new Error('aborted');
 }

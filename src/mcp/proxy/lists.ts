@@ -6,7 +6,7 @@ import { type AbortSource, createAbort, type OwnAbort } from '../../core/time/ab
 import type { Catalog } from './catalog.ts';
 import type { IncomingRequest } from './incoming.ts';
 import { pendingRequests } from '../../system/pending-requests.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from '../outgoing.ts';
 import { CODES, errorMessage, type RequestId, type WireMessage } from '../wire.ts';
 
 export interface Lists {

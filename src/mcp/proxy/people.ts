@@ -10,7 +10,7 @@ import { sourceOf } from '../../core/time/abort.ts';
 import type { ClientFacts } from './client-facts.ts';
 import { answerFrom, canElicit, CONSENT_KEY, consentForm } from './elicitation.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from '../outgoing.ts';
 import { queuePrompt } from './queue-prompt.ts';
 import type { Rounds } from './rounds.ts';
 import { notificationMessage, type RequestId, type WireMessage } from '../wire.ts';

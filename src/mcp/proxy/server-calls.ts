@@ -13,7 +13,7 @@ import {
 } from '../../tools/tool.ts';
 import { serverAnswer } from './call-result.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
-import { GoneError, type Outgoing } from './outgoing.ts';
+import { GoneError, type Outgoing, progressIn } from '../outgoing.ts';
 import { objectAt, type WireMessage } from '../wire.ts';
 
 export interface ServerCallParts {
@@ -54,13 +54,7 @@ export interface ServerExecutor extends ToolExecutor {
 export function serverExecutor(parts: ServerCallParts): ServerExecutor {
   return {
     kind: 'mcp_server',
-    // The stack changes only the numbers and the text; it is told only what it can read.
-    progress: ({ report }, { progress, total, message }) =>
-      report?.({
-        ...(typeof progress === 'number' ? { progress } : {}),
-        ...(typeof total === 'number' ? { total } : {}),
-        ...(typeof message === 'string' ? { message } : {}),
-      }),
+    progress: ({ report }, params) => report?.(progressIn(params)),
     async execute({ tool, args, context }) {
       const exchange = parts.exchanges.byCall(context.callId);
       const abort = abortOfRunning(context);
