@@ -71,6 +71,17 @@ describe('byte relay', () => {
     ).toBe(true);
   });
 
+  it('answers also what it had not read yet when the server died', async () => {
+    const { relay, fromClient, fromServer, lines, textOf } = await relayBench();
+    fromClient.write(request('7'));
+    await vi.waitFor(() => expect(textOf('server')).toBe(request('7')));
+
+    fromServer.end();
+
+    expect(await relay.ended).toMatchObject({ by: 'server' });
+    expect(lines()).toMatchObject([{ id: 7, error: { code: -32_603 } }]);
+  });
+
   it('answers nobody when it is the client that leaves', async () => {
     const { relay, fromClient, textOf } = await relayBench();
     fromClient.write(request('1'));

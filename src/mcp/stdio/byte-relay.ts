@@ -17,6 +17,9 @@ import {
   type WireMessage,
 } from '../wire.ts';
 
+/** Some hundred calls, which are read in a moment. */
+const MAX_UNREAD_BYTES = 32 * 1024;
+
 /**
  * Forwards first and reads afterwards, and only to know which requests are open: when the server
  * goes away, they are answered for it. Both links must be of bytes.
@@ -26,9 +29,25 @@ export async function byteRelay(client: Link, server: Link): Promise<Relay> {
   let finish: (end: RelayEnd) => void = () => {};
   const ended = new Promise<RelayEnd>((resolve) => void (finish = resolve));
   let isOver = false;
+  let unread: (() => void)[] = [];
+  let unreadBytes = 0;
+  const readAll = (): void => {
+    for (const read of unread) read();
+    unread = [];
+    unreadBytes = 0;
+  };
+  /** Many at a time: to read a request while its answer is on the way would keep that waiting. */
+  const later =
+    (read: (chunk: Uint8Array) => void) =>
+    (chunk: Uint8Array): void => {
+      unread.push(() => read(chunk));
+      unreadBytes += chunk.length;
+      if (unreadBytes >= MAX_UNREAD_BYTES) readAll();
+    };
   const end = (by: RelayEnd['by'], why: string): void => {
     if (isOver) return;
     isOver = true;
+    readAll();
     const unanswered = by === 'server' ? open.all() : [];
     for (const id of unanswered)
       client.send({ message: errorMessage(id, CODES.internal, `the server is gone: ${why}`) });
@@ -43,14 +62,20 @@ export async function byteRelay(client: Link, server: Link): Promise<Relay> {
     if (kindOf(message) === 'response') open.take(message.id);
   });
   await server.start({
-    ...carrying(server, client, answered),
+    ...carrying(server, client, later(answered)),
     onClose: (why) => end('server', why),
   });
-  await client.start({ ...carrying(client, server, asked), onClose: (why) => end('client', why) });
+  await client.start({
+    ...carrying(client, server, later(asked)),
+    onClose: (why) => end('client', why),
+  });
   return {
     toClient: (message) => void client.send({ message }),
     toServer: (message) => void server.send({ message }),
-    isOpen: (id) => open.get(id) !== undefined,
+    isOpen(id) {
+      readAll();
+      return open.get(id) !== undefined;
+    },
     ended,
     async close() {
       end('close', 'closed');
