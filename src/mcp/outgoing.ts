@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import {
+  METHODS,
   notificationMessage,
   objectAt,
   type RequestId,
@@ -70,7 +71,7 @@ export function createOutgoing(
           open.take(id);
           const cancelled = { requestId: id, reason };
           // A side that is gone need not be told.
-          send(notificationMessage('notifications/cancelled', cancelled), about)?.catch(() => {});
+          send(notificationMessage(METHODS.cancelled, cancelled), about)?.catch(() => {});
           reject(abortError(abort));
         };
         const unfollow = abort.follow(cancel);

@@ -24,9 +24,9 @@ import { AS_SENT } from './list-tools.ts';
 import { readAnswer } from '../read-answer.ts';
 import type { McpTarget } from './target.ts';
 import { describeThrown } from '../../core/contract/errors.ts';
-import { isOwnAnswer } from './own-answer.ts';
-import { isUnsent } from './watch-transport.ts';
+import { isOwnAnswer, isUnsent } from './watch-transport.ts';
 import { context, isSpanContextValid, trace, TraceFlags } from '@opentelemetry/api';
+import { METHODS } from '../wire.ts';
 
 /**
  * How long a call may take is for the layers around it to say. What a timer can hold: a longer one
@@ -153,7 +153,7 @@ async function send(
   if (era === 'legacy') {
     // Text, and what was copied as JSON.
     const request = params as unknown as JsonObject;
-    const { result, error } = await calls.request('tools/call', request, {
+    const { result, error } = await calls.request(METHODS.callTool, request, {
       abort,
       onProgress: context.report,
     });
@@ -171,7 +171,7 @@ async function send(
   const options = { signal: cancel.signal, timeout: NO_TIMEOUT, onprogress };
   try {
     if (!isObject(schema))
-      return await client.request({ method: 'tools/call', params }, AS_SENT, options);
+      return await client.request({ method: METHODS.callTool, params }, AS_SENT, options);
     // The SDK looks for marks in it and reads nothing else.
     const toolDefinition = { name: params.name, inputSchema: schema as SentTool['inputSchema'] };
     return await client.callTool(params, { ...options, toolDefinition });
@@ -181,7 +181,7 @@ async function send(
 }
 
 const errorOf = ({ code, message, data }: JsonObject): ProtocolError =>
-  new ProtocolError(Number(code), String(message), data);
+  new ProtocolError(Number(code), typeof message === 'string' ? message : '', data);
 
 /**
  * Codes that no tool has run behind: parse error, unknown method, header mismatch, unknown

@@ -15,7 +15,7 @@ import { followAbort } from '../../core/time/abort.ts';
 import { ownVersion } from '../../system/own-package.ts';
 import { childTransport } from './child-transport.ts';
 import { createOutgoing, type Outgoing } from '../outgoing.ts';
-import { MAX_MESSAGE_BYTES, paramsOf, type WireMessage } from '../wire.ts';
+import { MAX_MESSAGE_BYTES, METHODS, paramsOf, type WireMessage } from '../wire.ts';
 import { answerQuestions, type AskPerson } from './question.ts';
 import type { ReportProblem } from './problem.ts';
 import type { McpEra, McpTarget } from './target.ts';
@@ -113,7 +113,7 @@ export const CANCELLED = 'the caller does not wait any more';
 const isOfCalls = (calls: Outgoing, message: WireMessage): boolean =>
   message.method === undefined
     ? calls.settle(message)
-    : message.method === 'notifications/progress' && calls.progressed(paramsOf(message));
+    : message.method === METHODS.progress && calls.progressed(paramsOf(message));
 
 function clientOptions(
   { target, connectTimeoutMs, ask, onListChanged }: ConnectionOptions,

@@ -80,20 +80,15 @@ export function keepConnection(parts: KeptConnectionParts): KeptConnection {
       if (connection?.isOpen() === true) return connection;
       if (connection !== null) strikes += 1;
       connection = null;
-      try {
-        return await waitWithin(signal, () => once(connect));
-      } catch {
+      return waitWithin(signal, () => once(connect)).catch(() => {
         // What went wrong is for the host, and was reported.
         throw unreachable(name);
-      }
+      });
     },
     async start() {
-      try {
-        return await once(attempt);
-      } catch (thrown) {
-        if (isAlliumError(thrown)) throw thrown;
-        throw unavailable(name, thrown);
-      }
+      return once(attempt).catch((thrown: unknown) => {
+        throw isAlliumError(thrown) ? thrown : unavailable(name, thrown);
+      });
     },
     noteAnswer: () => void (strikes = 0),
     async close() {

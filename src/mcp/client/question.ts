@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/json/json-value.ts';
 import type { Client, ElicitResult } from '@modelcontextprotocol/client';
 import { describeThrown } from '../../core/contract/errors.ts';
 import type { ReportProblem } from './problem.ts';
+import { METHODS } from '../wire.ts';
 
 /**
  * A form that a server wants filled in. All of it was written by the server: show whose it is, and
@@ -32,7 +33,7 @@ export function answerQuestions(
   report: ReportProblem,
 ): void {
   client.setRequestHandler(
-    'elicitation/create',
+    METHODS.elicit,
     async ({ params }, { mcpReq: { signal } }): Promise<ElicitResult> => {
       try {
         if (!('requestedSchema' in params)) return { action: 'decline' };

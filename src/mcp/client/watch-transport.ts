@@ -4,6 +4,7 @@
  */
 
 import {
+  type JSONRPCErrorResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
@@ -13,7 +14,6 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json/json.ts';
-import { ownAnswer } from './own-answer.ts';
 
 /** Errors of calls that certainly did not reach the server. */
 const unsent = new WeakSet<object>();
@@ -107,3 +107,21 @@ function provesUnsent(thrown: object): boolean {
   const { cause } = thrown as { readonly cause?: unknown };
   return isObject(cause) && typeof cause.code === 'string' && NOT_CONNECTED.has(cause.code);
 }
+
+/**
+ * Why an answer of ours stands in the place of one that cannot come. Known by identity: nothing
+ * that came over a wire can be one of them.
+ */
+const MARKS = { streamEnded: Object.freeze({}), unreadable: Object.freeze({}) } as const;
+
+export type OwnAnswer = keyof typeof MARKS;
+
+export const ownAnswer = (id: RequestId, why: OwnAnswer): JSONRPCErrorResponse => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32_000, message: why, data: MARKS[why] },
+});
+
+/** Whether an error is what the SDK makes of such an answer. */
+export const isOwnAnswer = (thrown: unknown, why: OwnAnswer): boolean =>
+  isObject(thrown) && thrown.data === MARKS[why];

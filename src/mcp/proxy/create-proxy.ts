@@ -105,7 +105,7 @@ export const checkProxyOptions = (owner: string, options: object): void =>
 /** What every connection of a proxy has in common. */
 export function connectionParts(options: ProxyOptions, stack: ProxyStack): ConnectionParts {
   const { clock = systemClock, createId = randomId, report = warn } = options;
-  // What waits here is taken up when its client makes the call again.
+  // A pending approval of the proxy is resumed when its client makes the same call again.
   const approvals = withRoute(options.approvals ?? memoryApprovals(), 'client');
   const scrubs = stack.layers.flatMap(({ scrub }) => (scrub === undefined ? [] : [scrub]));
   return {

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
 import { foldedName, type RefusedMessage } from '../../core/wire/json-rpc.ts';
-import type { WireMessage } from '../wire.ts';
+import { METHODS, type WireMessage } from '../wire.ts';
 
 /**
  * Why a message goes nowhere; `null` for one that means the same to every reader. Some readers take
@@ -36,7 +36,7 @@ function doubtAbout(message: WireMessage): string | null {
   );
 }
 
-/** To one reader a question, to another an answer. */
+/** A message with `method` and `result` is a request to one reader and an answer to another. */
 function doubtInKind(message: WireMessage): string | null {
   const parts = ['method', 'result', 'error'].filter((name) => Object.hasOwn(message, name));
   return parts.length > 1 ? `a message with ${parts.join(' and ')}` : null;
@@ -44,8 +44,8 @@ function doubtInKind(message: WireMessage): string | null {
 
 /** Methods that are acted on here. */
 const OWN_METHODS: ReadonlySet<string> = new Set([
-  ...['initialize', 'server/discover', 'tools/list', 'tools/call', 'elicitation/create'],
-  ...['notifications/cancelled', 'notifications/progress', 'notifications/tools/list_changed'],
+  ...[METHODS.initialize, METHODS.discover, METHODS.listTools, METHODS.callTool, METHODS.elicit],
+  ...[METHODS.cancelled, METHODS.progress, METHODS.toolsChanged],
 ]);
 
 /** A reader in C ends `tools/call\0` at its zero. */
@@ -63,7 +63,7 @@ function doubtInParts(message: WireMessage): string | null {
   if (isObject(result)) return doubtInResult(result);
   if (!isObject(params)) return null;
   const doubt = doubtInNames(params, PARAMS) ?? doubtInMeta(params._meta);
-  return doubt === null && method === 'tools/call' ? doubtInArguments(params.arguments) : doubt;
+  return doubt === null && method === METHODS.callTool ? doubtInArguments(params.arguments) : doubt;
 }
 
 function doubtInResult(result: JsonObject): string | null {

@@ -1,4 +1,4 @@
-/** One call of a client, over however many requests it comes. */
+/** One call of a client. In the newer protocol several requests may belong to it. */
 
 import type { JsonObject } from '../../core/json/json-value.ts';
 import type { AbortSource, OwnAbort } from '../../core/time/abort.ts';
@@ -10,30 +10,36 @@ import type { RequestId } from '../wire.ts';
 
 export interface Exchange {
   callId: string;
-  /** Of the call: what belongs to one round of it is not in here. */
+  /**
+   * The parameters of the call, without `_meta`, `inputResponses` and `requestState` of single
+   * rounds.
+   */
   readonly params: JsonObject;
-  /** Whether every request carries its protocol and capabilities, and questions are results. */
+  /**
+   * Revision 2026-07-28 or later: every request carries protocol and capabilities, and questions
+   * are results.
+   */
   readonly isModern: boolean;
   /** What the client can do. */
   readonly capabilities: JsonObject;
   /** Takes the call back. */
   readonly abort: OwnAbort;
-  /** Of the round that is under way. */
+  /** `_meta` of the round that is under way. */
   meta: JsonObject;
   /** The request that waits for an answer; `null` while the client is expected to come back. */
   request: RequestId | null;
-  /** The client is not interested any more, and gets no answer. */
+  /** The client cancelled the call or is gone, and gets no answer. */
   isDropped: boolean;
   /**
-   * Somebody was asked about the call, and the server's list was not read since: not every server
-   * can say that its tools changed.
+   * A person was asked about the call, and the server's list was not read since. Read it again
+   * before sending: not every server announces that its tools changed.
    */
   wasAsked: boolean;
   /** What the server answered. */
   answer: ServerAnswer | null;
-  /** A protocol error of the server's, and the error it became on the way through the stack. */
+  /** A JSON-RPC error of the server, and the error thrown for it by the executor. */
   refusal: { readonly error: JsonObject; readonly thrown: Error } | null;
-  /** Takes progress of the server while the call is with it. */
+  /** Set while the server runs the call: passes its progress to the layers. */
   report: ToolContext['report'] | null;
   /** Told when the client has come back. */
   onReturn: (() => void) | null;

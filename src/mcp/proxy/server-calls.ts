@@ -14,7 +14,7 @@ import {
 import { serverAnswer } from './call-result.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { GoneError, type Outgoing, progressIn } from '../outgoing.ts';
-import { objectAt, type WireMessage } from '../wire.ts';
+import { METHODS, objectAt, type WireMessage } from '../wire.ts';
 
 export interface ServerCallParts {
   readonly exchanges: Exchanges;
@@ -42,7 +42,7 @@ export interface ServerCallParts {
   ) => Promise<WireMessage>;
 }
 
-/** A server that asks more often than this does not want to answer. */
+/** The most rounds of questions for one call. */
 const MAX_ROUNDS = 32;
 
 /** The executor of every tool of the server behind the proxy. */
@@ -112,7 +112,7 @@ function sent(
     const send = (): Promise<WireMessage> => {
       demandSame(context, isUnderWay);
       const params = paramsFor(exchange.params, name, args, round, meta);
-      return parts.server.request('tools/call', params, { abort });
+      return parts.server.request(METHODS.callTool, params, { abort });
     };
     const reading = parts.upToDate(exchange, name, abort);
     // From the newest list to the sending nothing is waited for.
@@ -137,8 +137,8 @@ async function newestList(
 }
 
 /**
- * In the same step as the sending: whoever was asked about this call was asked about the tool as it
- * was then.
+ * Throws where the tool changed since the call was decided about. Runs in the same step as the
+ * sending.
  */
 function demandSame(context: ToolContext, isUnderWay: boolean): void {
   const change = changeWhileRunning(context);
@@ -149,7 +149,7 @@ function demandSame(context: ToolContext, isUnderWay: boolean): void {
     : definitionChanged(change.message);
 }
 
-/** What the tool is now cannot be told, so nothing is sent. */
+/** The newest list could not be read, so nothing is sent. */
 function unlisted(thrown: unknown, name: string, abort: AbortSource, isUnderWay: boolean): never {
   if (abort.isAborted()) throw thrown;
   throw toolFailure(
