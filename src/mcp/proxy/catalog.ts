@@ -18,8 +18,8 @@ export interface CatalogOptions {
    */
   readonly onBadSchema?: 'hide' | 'pass';
   /**
-   * Whether annotations that call a tool harmless (read-only, idempotent) are believed. @default
-   * false: only its word that a tool is not
+   * Whether annotations that call a tool harmless (read-only, idempotent) are believed. Those that
+   * call it harmful always are. @default false
    */
   readonly trustAnnotations?: boolean;
 }
