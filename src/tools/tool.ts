@@ -152,9 +152,8 @@ export interface ToolOutput {
 /** The mark of what `toolOutput` made: a private member, which no other object has. */
 class Output extends Same {
   readonly #made = true;
-  static isOne(value: object): boolean {
-    return #made in value;
-  }
+  static readonly isOne = (value: unknown): value is ToolOutput =>
+    typeof value === 'object' && value !== null && #made in value;
 }
 
 /**
@@ -174,8 +173,7 @@ export function toolOutput(output: {
 }
 
 /** Whether `toolOutput` made the value: one that only looks alike is plain data. */
-export const isToolOutput = (value: unknown): value is ToolOutput =>
-  typeof value === 'object' && value !== null && Output.isOne(value);
+export const isToolOutput = Output.isOne;
 
 /** What a tool says of its own failure. */
 export interface FailureDetails {

@@ -7,7 +7,6 @@ import type { Refusal } from '../../core/onion/pass.ts';
 import { annotate } from '../../core/onion/results.ts';
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { stateOf } from '../../core/onion/own-call.ts';
-import { Same } from '../../core/json/json.ts';
 import type { ToolCall } from '../../core/contract/call.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { type AbortSource, sourceOf } from '../../core/time/abort.ts';
@@ -22,19 +21,13 @@ interface Running {
 }
 
 /**
- * Ties a context to its call: a private member of that very object, which a context made up by a
- * tool lacks. The collector would look at every entry of a weak map again and again.
+ * Under this symbol a context holds its call. It is not enumerable, so that a copy of a context
+ * stands for no call. In a weak map the collector would look at the entry of every call.
  */
-class Bound extends Same {
-  readonly #running: Running;
-  constructor(context: object, running: Running) {
-    super(context);
-    this.#running = running;
-  }
-  static runningOf(context: object): Running | undefined {
-    return #running in context ? context.#running : undefined;
-  }
-}
+const RUNNING: unique symbol = Symbol('allium.running');
+
+const runningOf = (context: ToolContext): Running | undefined =>
+  (context as { readonly [RUNNING]?: Running })[RUNNING]; // Put there by `bindContext`.
 
 const uses = new WeakMap<object, JsonObject[]>();
 
@@ -45,19 +38,17 @@ const MAX_USES = 100;
 export function bindContext(fields: Omit<ToolContext, 'signal'>, running: Running): ToolContext {
   const { abort } = running;
   // The one member that is missing comes with the getter.
-  const context = Object.freeze(
-    Object.defineProperty(fields, 'signal', {
-      enumerable: true,
-      get: () => abort.read(),
+  return Object.freeze(
+    Object.defineProperties(fields, {
+      signal: { enumerable: true, get: () => abort.read() },
+      [RUNNING]: { value: running },
     }) as unknown as ToolContext,
   );
-  new Bound(context, running);
-  return context;
 }
 
 /** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
 export const abortOfRunning = (context: ToolContext): AbortSource =>
-  Bound.runningOf(context)?.abort ?? sourceOf(context.signal);
+  runningOf(context)?.abort ?? sourceOf(context.signal);
 
 /**
  * For an executor that waits before it sends a call on: why the call must not be sent, because its
@@ -65,7 +56,7 @@ export const abortOfRunning = (context: ToolContext): AbortSource =>
  * the sending.
  */
 export const changeWhileRunning = (context: ToolContext): Refusal | null =>
-  Bound.runningOf(context)?.objection() ?? null;
+  runningOf(context)?.objection() ?? null;
 
 /**
  * Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be
@@ -75,7 +66,7 @@ export async function refusalWhileRunning(
   context: ToolContext,
   proposed: object,
 ): Promise<string | null> {
-  const running = Bound.runningOf(context);
+  const running = runningOf(context);
   return running === undefined
     ? 'only a governed call may do this'
     : refusalOfLate(running.call, proposed);
@@ -83,7 +74,7 @@ export async function refusalWhileRunning(
 
 /** Leaves word of one thing a running tool did. */
 export function noteUse(context: ToolContext, use: JsonObject): void {
-  const running = Bound.runningOf(context);
+  const running = runningOf(context);
   if (running === undefined) return;
   const state = stateOf(running.call);
   const noted = uses.get(state) ?? [];

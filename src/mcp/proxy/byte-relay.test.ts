@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../core/json/json-value.ts';
-import { byteRelay } from './byte-relay.ts';
-import { streamLink } from './stdio-links.ts';
+import { byteRelay } from './create-proxy.ts';
+import { streamLink } from '../stdio/stdio-links.ts';
 
 /** A relay, with all that came out on both sides. */
 async function relayBench() {
