@@ -8,7 +8,7 @@ import { isObject } from '../../core/json/json.ts';
 import type { Tool } from '../../index.ts';
 import { type CatalogParts, toolFrom } from '../../mcp/proxy/catalog.ts';
 import type { Link } from '../../mcp/proxy/link.ts';
-import { createOutgoing, type Outgoing } from '../../mcp/proxy/outgoing.ts';
+import { createOutgoing, type Outgoing } from '../../mcp/outgoing.ts';
 import {
   CODES,
   errorMessage,

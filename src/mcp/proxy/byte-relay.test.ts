@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../core/json/json-value.ts';
-import { byteRelay } from './byte-relay.ts';
-import { streamLink } from './stdio-links.ts';
+import { byteRelay } from './create-proxy.ts';
+import { streamLink } from '../stdio/stdio-links.ts';
 
 /** A relay, with all that came out on both sides. */
 async function relayBench() {
@@ -69,6 +69,17 @@ describe('byte relay', () => {
         .slice(1)
         .every(({ error }) => error !== undefined),
     ).toBe(true);
+  });
+
+  it('answers also what it had not read yet when the server died', async () => {
+    const { relay, fromClient, fromServer, lines, textOf } = await relayBench();
+    fromClient.write(request('7'));
+    await vi.waitFor(() => expect(textOf('server')).toBe(request('7')));
+
+    fromServer.end();
+
+    expect(await relay.ended).toMatchObject({ by: 'server' });
+    expect(lines()).toMatchObject([{ id: 7, error: { code: -32_603 } }]);
   });
 
   it('answers nobody when it is the client that leaves', async () => {
