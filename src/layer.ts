@@ -121,7 +121,7 @@ export {
 // Its options, and the tools it is meant for
 export { checkOptions, type Expectation, expected } from './core/contract/options.ts';
 export { matchesTool } from './core/contract/layer.ts';
-export { filePins } from './pins/file-pins.ts';
+export { filePins } from './pins/pin-stores.ts';
 export {
   changesFromPin,
   judgeDefinition,

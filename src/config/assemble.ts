@@ -80,7 +80,7 @@ export interface Parts {
 }
 
 /** What came of the modules that a file names, and where mistakes go. */
-export interface Findings {
+interface Findings {
   readonly references: References;
   readonly tools: Registry;
   readonly report: Report;

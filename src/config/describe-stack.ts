@@ -65,7 +65,7 @@ export interface StackDescription {
 }
 
 /** Which tools are described, besides all of the file. */
-export interface DescribeOptions {
+interface DescribeOptions {
   /** Only this one. */
   readonly tool?: string | undefined;
   /** `file` is a folder. */

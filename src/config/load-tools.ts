@@ -17,7 +17,7 @@ import type { McpTarget } from '../mcp/client/target.ts';
 /** What has to be closed when nobody needs the tools any more. */
 type Closable = Pick<McpServer, 'close'>;
 
-export interface LoadedTools {
+interface LoadedTools {
   readonly tools: Registry;
   readonly servers: readonly Closable[];
   /** Entries whose projects have hooks, which only a layer runs. */

@@ -37,7 +37,7 @@ interface AskingLimits {
 }
 
 /** What asking came to. */
-export interface AskedPermission {
+interface AskedPermission {
   /** What the executor may be entered with, or what the call came to. `null`: as it is. */
   readonly entered: ToolResult | ToolCall | null;
   readonly approval?: Approved;

@@ -6,7 +6,7 @@ import { misplaced, resolveParameters } from './resolve-parameters.ts';
 import { type KnownNames, Scopes } from './scopes.ts';
 
 /** What compiling needs to know of a whole module. */
-export interface Resolved {
+interface Resolved {
   readonly globals: readonly string[];
   readonly moduleScope: FunctionScope;
 }

@@ -24,7 +24,7 @@ export interface RegistryOptions {
 }
 
 /** Tools as one kind of capability among others. */
-export interface ToolCapabilities {
+interface ToolCapabilities {
   readonly kind: 'tools';
   list(): readonly ToolSpec[];
   invoke(name: string, args: object): Promise<ToolResult>;

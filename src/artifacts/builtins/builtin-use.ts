@@ -53,7 +53,7 @@ export interface BuiltinRecord {
 }
 
 /** Tasks that were started before. */
-export interface TaskBoard {
+interface TaskBoard {
   poll(taskId: string): Promise<JsonValue>;
   await(
     taskId: string,

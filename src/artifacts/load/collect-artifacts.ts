@@ -7,7 +7,7 @@ import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts
 import { problemLine } from '../artifact.ts';
 import { findFiles, type ReportFile } from './find-files.ts';
 import { readArtifactFile } from './read-file.ts';
-import { isPermitted, type ToolsPolicy } from './read-harness.ts';
+import { isPermitted, type ToolsPolicy } from './read-bundle.ts';
 import { quoted } from './scope.ts';
 
 export interface Collected {

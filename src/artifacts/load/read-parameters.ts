@@ -10,7 +10,7 @@ import { ExcessError, type Member } from './frontmatter.ts';
 import { type FileScope, quoted } from './scope.ts';
 
 /** What a parameter can be. Further types of JSON Schema may stand deeper. */
-export const PARAMETER_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
+const PARAMETER_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
 /** Providers take these, and JavaScript keeps the order of names that are no numbers. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MAX_DEPTH = 32;

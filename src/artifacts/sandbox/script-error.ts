@@ -3,7 +3,7 @@
 import { AlliumError, type TracebackLine } from '../../core/contract/errors.ts';
 
 /** Why: the language's own reasons, and those of the place it runs in. */
-export const SCRIPT_ERROR_KINDS = Object.freeze([
+const SCRIPT_ERROR_KINDS = Object.freeze([
   ...(['syntax', 'resolve', 'eval', 'steps', 'memory', 'fail'] as const),
   ...(['deadline', 'cancelled', 'crashed', 'output', 'host_calls', 'busy'] as const),
 ]);
@@ -13,7 +13,7 @@ export type ScriptErrorKind = (typeof SCRIPT_ERROR_KINDS)[number];
  * Where it happened, as far as it happened in the script. Lines and columns are those of the
  * artifact file, from 1.
  */
-export interface ScriptErrorPlace {
+interface ScriptErrorPlace {
   readonly line?: number;
   readonly column?: number;
   /** Open calls, outermost first. */

@@ -8,7 +8,7 @@ import { ScriptError } from './script-error.ts';
 import { type LiveRun, type PreparedRun, type RunEnding, takeUp } from './script-run.ts';
 import { type ScriptWorker, startWorker } from './script-worker.ts';
 
-export interface PlacesOptions {
+interface PlacesOptions {
   readonly size: number;
   readonly maxBytes: number;
   readonly idleMs: number;

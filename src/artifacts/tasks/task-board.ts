@@ -213,9 +213,9 @@ const answerOf = ({
 
 function endingOf(result: ToolResult): TaskEnding {
   const outcome = outcomeOf(result);
-  const state =
-    result.status === 'cancelled' ? 'cancelled' : outcome === 'interrupted' ? 'waiting' : outcome;
-  return { state, answer: answerOf(result) };
+  const state = outcome === 'interrupted' ? 'waiting' : outcome;
+  const isCancelled = result.status === 'cancelled';
+  return { state: isCancelled ? 'cancelled' : state, answer: answerOf(result) };
 }
 
 /** The run broke outside of everything that makes results. */

@@ -14,8 +14,16 @@ import {
   fileApprovals,
 } from '../../policy/index.ts';
 import { codeKey } from '../../receipts/key-files.ts';
-import { COLUMNS, detailsOf, nextStep, rowOf } from './approvals-format.ts';
-import { approvalIn, noApproval, orFinding, shellWord } from './approvals-source.ts';
+import {
+  approvalIn,
+  COLUMNS,
+  detailsOf,
+  nextStep,
+  noApproval,
+  orFinding,
+  rowOf,
+  shellWord,
+} from './approvals-source.ts';
 import { colourFor } from '../io/colour.ts';
 import { confirmAtTerminal } from '../io/controlling-terminal.ts';
 import { type AddCommand, type CliIo, UsageError, writeLine } from '../io/io.ts';

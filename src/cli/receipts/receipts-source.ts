@@ -44,7 +44,7 @@ export function placeOf(path: string | undefined, options: PlaceOptions, io: Cli
 }
 
 /** What the options ask for, without the limit. */
-export const filterOf = (options: FilterOptions): ReceiptFilter => {
+const filterOf = (options: FilterOptions): ReceiptFilter => {
   const {
     session,
     tool,

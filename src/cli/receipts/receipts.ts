@@ -1,21 +1,25 @@
 /** `allium receipts`: what there is to ask of receipt files. */
 
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { signingKey } from '../../receipts/key-files.ts';
+import { pruneReceipts } from '../../receipts/write/prune-receipts.ts';
+import { type AddCommand, type CliIo, UsageError, writeLine } from '../io/io.ts';
+import { safeText } from '../io/text-table.ts';
 import {
   type ExportOptions,
   exportReceipts,
   type ListOptions,
   listReceipts,
-  type TailCommandOptions,
   tailCommand,
+  type TailCommandOptions,
 } from './receipts-list.ts';
 import { type MatchOptions, matchReceipts } from './receipts-match.ts';
-import { type ShowOptions, showCall } from './receipts-show.ts';
-import { countFrom, timeFrom } from './receipts-source.ts';
-import { type StatsOptions, statsCommand } from './receipts-stats.ts';
-import { type PruneCommandOptions, pruneCommand } from './receipts-prune.ts';
-import { type VerifyCommandOptions, verifyCommand, witnessFrom } from './receipts-verify.ts';
-import type { AddCommand } from '../io/io.ts';
+import { showCall, type ShowOptions } from './receipts-show.ts';
+import { countFrom, placeOf, type PlaceOptions, stateOf, timeFrom } from './receipts-source.ts';
+import { statsCommand, type StatsOptions } from './receipts-stats.ts';
+import { verifyCommand, type VerifyCommandOptions, witnessFrom } from './receipts-verify.ts';
+import { jsonOf } from './receipts-format.ts';
 
 const CODES = `
 Exit codes: 0 fine, 1 damaged lines were left out, 2 usage or a missing file.`;
@@ -233,3 +237,39 @@ const withFilters = (command: Command): Command =>
     .option('--since <time>', 'from then on: a date, or 2h, 3d', (text) => timeFrom(text))
     .option('--until <time>', 'before then', (text) => timeFrom(text))
     .option('--limit <count>', 'only the newest so many of those that fit', countFrom);
+
+/** Options of `prune`. */
+interface PruneCommandOptions extends PlaceOptions {
+  readonly before?: number;
+  readonly session?: string;
+  readonly json?: true;
+}
+
+/** Removes sessions, and prints each with what became of it. */
+async function pruneCommand(
+  path: string | undefined,
+  options: PruneCommandOptions,
+  io: CliIo,
+): Promise<number> {
+  const { before, session, json } = options;
+  // Without either, everything would go.
+  if (before === undefined && session === undefined)
+    throw new UsageError('name what goes: --before <time>, --session <id>, or both');
+  const place = placeOf(path, options, io);
+  const signer = signingKey(join(stateOf(options, io), 'keys'));
+  const chosen = {
+    ...(before === undefined ? {} : { before }),
+    ...(session === undefined ? {} : { session }),
+  };
+  const pruned = await pruneReceipts(place, { ...chosen, signer });
+  for (const one of pruned) {
+    const { chain, count, kept } = one;
+    const text =
+      kept === null
+        ? `${safeText(chain)}: removed, ${count} ${count === 1 ? 'receipt' : 'receipts'}`
+        : `${safeText(chain)}: left as it is: ${kept}`;
+    await writeLine(io.stdout, json === true ? jsonOf(one) : text);
+  }
+  if (pruned.length === 0 && json !== true) await writeLine(io.stdout, 'no session fits');
+  return pruned.some(({ kept }) => kept !== null) ? 1 : 0;
+}

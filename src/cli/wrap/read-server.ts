@@ -67,7 +67,8 @@ export function readServer(server: Server, headersKey: string): ServerShape {
   if (twice !== undefined && !(twice === 'env' && url === undefined))
     return other(`it has "${twice}" twice`);
   if (command !== undefined && url !== undefined) return other('it has both a command and a url');
-  const named = type === undefined ? null : type.value.kind === 'text' ? type.value.text : '';
+  const word = type?.value.kind === 'text' ? type.value.text : '';
+  const named = type === undefined ? null : word;
   if (named === 'sse')
     return other('it is an SSE server; the proxy speaks stdio and streamable HTTP');
   if (command !== undefined)
@@ -89,10 +90,10 @@ function readProcess(
   name: string,
 ): ServerShape {
   const args = memberOf(members, 'args');
-  const items =
-    args === undefined ? [] : args.value.kind === 'list' ? args.value.items.filter(isText) : null;
+  const listed = args?.value.kind === 'list' ? args.value.items : [];
+  const items = listed.filter(isText);
   if (!hasText(command)) return other('its "command" is not a plain string');
-  if (items === null || (args?.value.kind === 'list' && items.length < args.value.items.length))
+  if ((args !== undefined && args.value.kind !== 'list') || items.length < listed.length)
     return other('its "args" are not a list of plain strings');
   // Some clients split such a line themselves. The proxy starts one program, and would not find one
   // of that name.

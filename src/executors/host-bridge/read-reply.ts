@@ -54,15 +54,10 @@ function answerFrom(result: unknown): WireAnswer | null {
   }
 }
 
-const textOf = (value: JsonValue): ContentBlock => ({
-  type: 'text',
-  text:
-    value === null
-      ? 'The tool reported an error.'
-      : typeof value === 'string'
-        ? value
-        : JSON.stringify(value),
-});
+function textOf(value: JsonValue): ContentBlock {
+  if (value === null) return { type: 'text', text: 'The tool reported an error.' };
+  return { type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
+}
 
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 const EXECUTED: readonly unknown[] = ['no', 'yes', 'unknown'] satisfies readonly Executed[];
@@ -79,14 +74,11 @@ const CLASSES: readonly unknown[] = [
 function readFailure(error: unknown): Error {
   const { code, message, data } = isObject(error) ? error : {};
   const { category, executed, error_class: errorClass } = isObject(data) ? data : {};
+  const guessed = NOT_CARRIED_OUT.has(code) ? 'no' : 'unknown';
   const details: FailureDetails = {
     category:
       typeof category === 'string' && CATEGORY.test(category) ? category : 'host_bridge_error',
-    executed: EXECUTED.includes(executed)
-      ? (executed as Executed)
-      : NOT_CARRIED_OUT.has(code)
-        ? 'no'
-        : 'unknown',
+    executed: EXECUTED.includes(executed) ? (executed as Executed) : guessed,
     ...(CLASSES.includes(errorClass) ? { errorClass: errorClass as ErrorClass } : {}),
   };
   return toolFailure(

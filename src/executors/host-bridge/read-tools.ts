@@ -18,7 +18,7 @@ export interface RefusedTool {
   readonly reason: string;
 }
 
-export interface ReadTools {
+interface ReadTools {
   readonly tools: readonly Tool[];
   readonly refused: readonly RefusedTool[];
 }

@@ -22,7 +22,7 @@ export type Reply =
   /** It never went out. */
   | { readonly by: 'unsent'; readonly reason: Unsent | 'withdrawn' };
 
-export interface Request {
+interface Request {
   readonly method: string;
   readonly params: object;
   /** What a call can be cancelled by, and hears progress by. */

@@ -20,7 +20,7 @@ import {
 } from './plain-word.ts';
 
 /** What a plain line does. */
-export interface PlainLine {
+interface PlainLine {
   /** Every command with its program first, also those inside `$(…)`. */
   readonly commands: readonly (readonly CommandWord[])[];
   /** Variables that are set, and whether they are handed to a program: `name=value program`. */

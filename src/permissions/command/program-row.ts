@@ -36,6 +36,9 @@ export interface ProgramRow {
   readonly bundled?: true;
 }
 
+/** A list of words, as a row names programs and options. */
+export const words = (text: string): readonly string[] => text.split(' ');
+
 /**
  * Whether the arguments make the program do what the row is about, or may do so when they are
  * expanded.
@@ -71,14 +74,14 @@ function isPlainFirst(first: RegExp, args: readonly CommandWord[]): boolean {
 }
 
 function hasOption(row: ProgramRow, args: readonly CommandWord[]): boolean {
-  const { long = [], short = '', words = [] } = row;
-  if (long.length === 0 && short === '' && words.length === 0) return false;
+  const { long = [], short = '', words: whole = [] } = row;
+  if (long.length === 0 && short === '' && whole.length === 0) return false;
   for (const word of args) {
     const text = word.literal;
     if (text === null && mayBeOption(word)) return true;
     if (text === null) continue;
     if (
-      words.some(
+      whole.some(
         (name) =>
           text === name ||
           text.startsWith(`${name}=`) ||

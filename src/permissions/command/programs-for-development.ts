@@ -1,8 +1,6 @@
 /** Programs of developers, and what makes them run others. */
 
-import type { ProgramRow } from './program-row.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
+import { type ProgramRow, words } from './program-row.ts';
 
 /** Rows; the reader of the table is `fitsRow`. */
 export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([

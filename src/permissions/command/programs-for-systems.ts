@@ -1,8 +1,6 @@
 /** Programs for networks, machines and packages, and what makes them run others. */
 
-import type { ProgramRow } from './program-row.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
+import { type ProgramRow, words } from './program-row.ts';
 
 const NETWORK: readonly ProgramRow[] = [
   {

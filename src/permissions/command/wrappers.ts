@@ -7,7 +7,7 @@ import { isHarmlessForPrograms } from './shell-variables.ts';
 /**
  * How a program that starts another one is called. Options that are not listed are not followed.
  */
-export interface Wrapper {
+interface Wrapper {
   readonly programs: readonly string[];
   /** Letters of options that stand alone. */
   readonly flags?: string;
@@ -74,7 +74,7 @@ export const WRAPPERS: readonly Wrapper[] = Object.freeze([
 ] satisfies Wrapper[]);
 
 /** The program that a wrapper starts, and what was seen on the way. */
-export interface Unwrapped {
+interface Unwrapped {
   /** Empty where it starts nothing. `null` where what it starts cannot be followed. */
   readonly words: readonly CommandWord[] | null;
   readonly findings: readonly CommandFinding[];

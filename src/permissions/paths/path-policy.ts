@@ -5,15 +5,17 @@ import { dirname, join, basename, resolve, sep } from 'node:path';
 import { AlliumError } from '../../core/contract/errors.ts';
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
 import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
-import { holdsAny, pathProblem, resolvePath } from './resolve-path.ts';
 import {
   expandHome,
+  holdsAny,
   hostPath,
   isBelow,
   isPathPattern,
   type PathMatcher,
   pathMatcher,
-} from './path-pattern.ts';
+  pathProblem,
+  resolvePath,
+} from './resolve-path.ts';
 import {
   FILESYSTEM_KINDS,
   type FilesystemKind,

@@ -12,7 +12,7 @@ import type { PermissionRequest } from '../permission.ts';
  * Objects are maps: a member called `constructor` or `__proto__` is a key like any other, and
  * nothing is inherited.
  */
-export type ExpressionValue =
+type ExpressionValue =
   | string
   | number
   | boolean

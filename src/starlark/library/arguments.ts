@@ -27,10 +27,10 @@ interface KindValues {
   readonly iterable: List | Tuple | Dict | Range | StringIterable;
 }
 
-export type Kind = keyof KindValues;
+type Kind = keyof KindValues;
 
 /** A parameter of a built-in that takes its arguments also by name. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly kind: Kind;
   readonly optional?: true;

@@ -118,7 +118,8 @@ function isTitled(codepoints: readonly number[]): boolean {
   for (const codepoint of codepoints) {
     const isSmall = isLower(codepoint);
     const isBeginning = isAsciiCapital(codepoint) || isTitle(codepoint);
-    if (isBeginning ? afterCased : isSmall ? !afterCased : isUpper(codepoint)) return false;
+    if (isBeginning && afterCased) return false;
+    if (!isBeginning && (isSmall ? !afterCased : isUpper(codepoint))) return false;
     afterCased = isBeginning || isSmall;
     seen ||= afterCased;
   }

@@ -65,12 +65,7 @@ function findMethod(name: string, search: Search, missing: 'answer' | 'throw'): 
       startValue === undefined
         ? [0, receiver.length]
         : within(name, () => indices(receiver.length, startValue, endValue));
-    const part =
-      start === 0 && end === receiver.length
-        ? receiver
-        : start < end
-          ? receiver.slice(start, end)
-          : '';
+    const part = start < end ? receiver.slice(start, end) : '';
     const index = search(thread, part, sub);
     if (index >= 0) return index + start;
     if (missing === 'throw') throw new StarlarkError(`${name}: substring not found`);

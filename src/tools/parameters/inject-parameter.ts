@@ -24,7 +24,7 @@ import {
 import { linearPattern } from '../schema/linear-regexp.ts';
 
 /** How `injectParameter` adds a parameter. */
-export interface InjectParameterOptions {
+interface InjectParameterOptions {
   /**
    * Whether the model must send it.
    * @default true

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
-import { fromProviderArgs } from './from-provider-args.ts';
+import { fromProviderArgs } from './provider-messages.ts';
 
 const back = (inputSchema: JsonSchema, args: JsonObject): JsonObject =>
   fromProviderArgs({ name: 'subject', description: '', inputSchema, annotations: {} }, args);

@@ -4,7 +4,7 @@ import { ok, refuse, withResult } from '../../core/onion/results.ts';
 import { createCall } from '../../core/onion/own-call.ts';
 import type { ContentBlock } from '../../core/contract/content.ts';
 import { aliasNames } from './alias.ts';
-import { toToolMessage } from './tool-message.ts';
+import { toToolMessage } from './provider-messages.ts';
 
 const call = createCall(
   {
