@@ -6,7 +6,7 @@ import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 import { snapshot } from '../../core/json/json.ts';
 import type { Approval, ApprovalReply, ApprovalState, ApprovalStore } from './approval.ts';
 import { approvalState, withReply } from './approval-rules.ts';
-import { isApproval } from './check-approval.ts';
+import { isApproval } from './approval-schema.ts';
 import { isYes, readAnswer } from '../read-answer.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '../../system/record-files.ts';
 import type { Approval, ApprovalStore } from './approval.ts';
 import { type ApprovalRoom, approvalRoom, DEFAULT_MAX_APPROVALS } from './approval-room.ts';
-import { checkedApproval, idTaken, isApproval } from './check-approval.ts';
+import { checkedApproval, idTaken, isApproval } from './approval-schema.ts';
 
 /** Where `fileApprovals` keeps approvals, and how many. */
 export interface FileApprovalsOptions {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../core/time/clock.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { Approval, ApprovalStore } from './approval.ts';
 import { approvalRoom, DEFAULT_MAX_APPROVALS } from './approval-room.ts';
-import { checkedApproval, idTaken } from './check-approval.ts';
+import { checkedApproval, idTaken } from './approval-schema.ts';
 
 /** How many approvals `memoryApprovals` keeps. */
 export interface MemoryApprovalsOptions {
