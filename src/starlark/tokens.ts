@@ -1,90 +1,19 @@
 // The words and signs of the language.
 
-const SIGNS = [
-  ...[
-    '+',
-    '-',
-    '*',
-    '/',
-    '//',
-    '%',
-    '&',
-    '|',
-    '^',
-    '<<',
-    '>>',
-    '~',
-    '.',
-    ',',
-    '=',
-    ';',
-    ':',
-    '(',
-    ')',
-    '[',
-    ']',
-    '{',
-    '}',
-  ],
-  ...[
-    '<',
-    '>',
-    '>=',
-    '<=',
-    '==',
-    '!=',
-    '+=',
-    '-=',
-    '*=',
-    '/=',
-    '//=',
-    '%=',
-    '&=',
-    '|=',
-    '^=',
-    '<<=',
-    '>>=',
-    '**',
-  ],
-];
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-const KEYWORDS = [
-  'and',
-  'break',
-  'continue',
-  'def',
-  'elif',
-  'else',
-  'for',
-  'if',
-  'in',
-  'lambda',
-  'load',
-  'not',
-  'or',
-  'pass',
-  'return',
-  'while',
-];
+const SIGNS = words(`
+  + - * / // % & | ^ << >> ~ . , = ; : ( ) [ ] { } < > >= <= == != += -= *= /= //= %= &= |= ^=
+  <<= >>= **
+`);
 
-const RESERVED = [
-  ...[
-    'as',
-    'class',
-    'del',
-    'except',
-    'finally',
-    'from',
-    'global',
-    'import',
-    'is',
-    'nonlocal',
-    'raise',
-    'try',
-    'with',
-    'yield',
-  ],
-];
+const KEYWORDS = words(`
+  and break continue def elif else for if in lambda load not or pass return while
+`);
+
+const RESERVED = words(`
+  as class del except finally from global import is nonlocal raise try with yield
+`);
 
 /**
  * What a token is: a sign or a keyword is itself, others are named as messages name them:

@@ -29,6 +29,7 @@ import { checkSchema, type CheckSchemaOptions } from './schema/check-schema.ts';
 import { isKeyword } from './schema/keywords.ts';
 import { unsupported } from './schema/unsupported.ts';
 import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
+import { words } from '../system/words.ts';
 
 /** What `defineTool` takes. */
 export interface ToolDefinition<S extends ToolInputSchema> {
@@ -194,15 +195,7 @@ function visibleParser(
   };
 }
 
-const PLAIN_SOURCES = new Set([
-  'sessionId',
-  'runId',
-  'turn',
-  'signal',
-  'state',
-  'events',
-  'report',
-]);
+const PLAIN_SOURCES = new Set(words('sessionId runId turn signal state events report'));
 
 function isHiddenArgument(value: unknown): boolean {
   if (

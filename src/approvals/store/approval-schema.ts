@@ -1,6 +1,6 @@
 /**
- * What a kept approval looks like: as JSON Schema, for programs that show or answer approvals without
- * this package, and as the check of what comes from a file or a store.
+ * What a kept approval looks like: as JSON Schema, for programs that show or answer approvals
+ * without this package, and as the check of what comes from a file or a store.
  */
 
 import { APPROVAL_ANSWERS } from '../../core/contract/approval.ts';

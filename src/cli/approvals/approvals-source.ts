@@ -9,7 +9,7 @@ import { describeQuestion } from '../../consent/describe-question.ts';
 import { isProject } from '../../config/artifact-project.ts';
 import { isObject } from '../../core/json/json.ts';
 import { lineOf } from '../io/failure.ts';
-import { type CliIo, UsageError } from '../io/io.ts';
+import { type CliIo, finding, UsageError } from '../io/io.ts';
 import { type Column, safeText } from '../io/text-table.ts';
 import { asked } from './kept-source.ts';
 
@@ -28,10 +28,8 @@ export async function approvalIn(store: ApprovalStore, given: string): Promise<A
   return found[0] ?? null;
 }
 
-export function noApproval(given: string, io: CliIo): number {
-  io.stderr.write(`allium: ERR_UNKNOWN_APPROVAL: there is no approval "${safeText(given)}"\n`);
-  return 1;
-}
+export const noApproval = (given: string, io: CliIo): number =>
+  finding(io, `ERR_UNKNOWN_APPROVAL: there is no approval "${safeText(given)}"`);
 
 const FINDINGS = [
   ...([

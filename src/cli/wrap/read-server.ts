@@ -2,6 +2,7 @@
 
 import { type Member, memberOf, type Server, type Value } from './document.ts';
 import { type ProxyLine, readProxyLine } from './proxy-line.ts';
+import { words } from '../../system/words.ts';
 
 type Text = Value & { readonly kind: 'text' };
 type List = Value & { readonly kind: 'list' };
@@ -42,19 +43,10 @@ export type ServerShape = ProcessServer | HttpServer | WrappedServer | OtherServ
 const HTTP_TYPES = ['http', 'streamable-http', 'streamableHttp', 'streamable_http'];
 
 /** What the client itself does to be let in. Behind the proxy nobody would do it. */
-const LOGIN_KEYS = [
-  ...[
-    'oauth',
-    'auth',
-    'authorization',
-    'authProviderType',
-    'headersHelper',
-    'scopes',
-    'oauth_resource',
-    'oauth_client_id',
-  ],
-  ...['bearer_token', 'bearer_token_env_var', 'env_http_headers', 'http_headers_helper'],
-];
+const LOGIN_KEYS = words(`
+  oauth auth authorization authProviderType headersHelper scopes oauth_resource oauth_client_id
+  bearer_token bearer_token_env_var env_http_headers http_headers_helper
+`);
 
 /** Takes an entry apart. Never throws: what is not understood is a server that stays as it is. */
 export function readServer(server: Server, headersKey: string): ServerShape {

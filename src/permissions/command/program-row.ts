@@ -36,9 +36,6 @@ export interface ProgramRow {
   readonly bundled?: true;
 }
 
-/** A list of words, as a row names programs and options. */
-export const words = (text: string): readonly string[] => text.split(' ');
-
 /**
  * Whether the arguments make the program do what the row is about, or may do so when they are
  * expanded.

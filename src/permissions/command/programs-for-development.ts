@@ -1,6 +1,7 @@
 /** Programs of developers, and what makes them run others. */
 
-import { type ProgramRow, words } from './program-row.ts';
+import type { ProgramRow } from './program-row.ts';
+import { words } from '../../system/words.ts';
 
 /** Rows; the reader of the table is `fitsRow`. */
 export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
@@ -86,19 +87,7 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
     passes: 'go version',
   },
   {
-    programs: [
-      'gem',
-      'bundle',
-      'composer',
-      'mix',
-      'rebar',
-      'stack',
-      'cabal',
-      'dotnet',
-      'swift',
-      'mvn',
-      'gradle',
-    ],
+    programs: words('gem bundle composer mix rebar stack cabal dotnet swift mvn gradle'),
     can: 'run code of packages and projects',
     known: words('help -v --version'),
     asked: 'bundle exec x',
@@ -121,19 +110,9 @@ export const PROGRAMS_FOR_DEVELOPMENT: readonly ProgramRow[] = Object.freeze([
     passes: 'nm a',
   },
   {
-    programs: [
-      'eslint',
-      'prettier',
-      'jest',
-      'mocha',
-      'vitest',
-      'pytest',
-      'py.test',
-      'stylelint',
-      'tsc',
-      'mypy',
-      'ruff',
-    ],
+    programs: words(`
+      eslint prettier jest mocha vitest pytest py.test stylelint tsc mypy ruff
+    `),
     can: 'load code it is pointed at',
     short: 'crpf',
     long: words(

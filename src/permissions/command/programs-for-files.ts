@@ -1,6 +1,7 @@
 /** Programs that work on files and on text, and what makes them run others. */
 
-import { type ProgramRow, words } from './program-row.ts';
+import type { ProgramRow } from './program-row.ts';
+import { words } from '../../system/words.ts';
 
 const TEXT: readonly ProgramRow[] = [
   {

@@ -1,6 +1,7 @@
 /** Programs for networks, machines and packages, and what makes them run others. */
 
-import { type ProgramRow, words } from './program-row.ts';
+import type { ProgramRow } from './program-row.ts';
+import { words } from '../../system/words.ts';
 
 const NETWORK: readonly ProgramRow[] = [
   {

@@ -5,31 +5,16 @@ import type { JsonSchema } from '../../core/contract/call.ts';
 import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 import { isSchemaObject, listIn, mapIn } from '../parameters/local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
+import { words } from '../../system/words.ts';
 
-const FORMATS: ReadonlySet<JsonValue> = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uuid',
-]);
-const ENFORCED: ReadonlySet<string> = new Set([
-  ...[
-    'const',
-    'enum',
-    'minimum',
-    'maximum',
-    'exclusiveMinimum',
-    'exclusiveMaximum',
-    'multipleOf',
-    'minItems',
-    'maxItems',
-  ],
-]);
+const FORMATS: ReadonlySet<JsonValue> = new Set(
+  words('date-time time date duration email hostname ipv4 ipv6 uuid'),
+);
+const ENFORCED: ReadonlySet<string> = new Set(
+  words(`
+    const enum minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems
+  `),
+);
 /** Lookarounds and back references, which the decoder does not take. */
 const BEYOND_REGULAR = /\(\?<?[=!]|\\[1-9]|\\k</;
 
