@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
+import { fileApprovals } from '../src/approvals/store/approval-stores.ts';
 import { approvalOf } from '../src/approvals/approvals.fixture.ts';
 import { fileGrants } from '../src/approvals/grants/grant-stores.ts';
 import { grantOf } from '../src/approvals/grants/grants.fixture.ts';

@@ -8,7 +8,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 
 import { join } from 'node:path';
 import { lineFile } from '../middleware/record/line-file.ts';
 import { fileOutputs } from '../src/dispatch/run/output-files.ts';
-import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
+import { fileApprovals } from '../src/approvals/store/approval-stores.ts';
 import { fileGrants } from '../src/approvals/grants/grant-stores.ts';
 import { filePins } from '../src/pins/pin-stores.ts';
 import { localReceiptSink } from '../src/receipts/write/local-receipt-sink.ts';

@@ -17,10 +17,10 @@ export type {
   ApprovalProblem,
   FileApprovals,
   FileApprovalsOptions,
-} from '../approvals/store/file-approvals.ts';
-export { fileApprovals } from '../approvals/store/file-approvals.ts';
-export type { MemoryApprovalsOptions } from '../approvals/store/memory-approvals.ts';
-export { memoryApprovals } from '../approvals/store/memory-approvals.ts';
+} from '../approvals/store/approval-stores.ts';
+export { fileApprovals } from '../approvals/store/approval-stores.ts';
+export type { MemoryApprovalsOptions } from '../approvals/store/approval-stores.ts';
+export { memoryApprovals } from '../approvals/store/approval-stores.ts';
 export type { ArgConstraint } from './arg-constraint.ts';
 export type { ArgConstraints } from './arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';

@@ -7,7 +7,7 @@ import { testFolder } from '../../receipts/receipts.fixture.ts';
 import type { Approval } from './approval.ts';
 import { APPROVAL_SCHEMA, isApproval } from './approval-schema.ts';
 import { approvalOf, REPLY } from '../approvals.fixture.ts';
-import { fileApprovals } from './file-approvals.ts';
+import { fileApprovals } from './approval-stores.ts';
 
 const problems = strictCheck(APPROVAL_SCHEMA);
 const AT = REPLY.decidedAt;
