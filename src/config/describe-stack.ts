@@ -11,7 +11,7 @@ import {
 import { closest } from '../core/contract/closest.ts';
 import { isObject } from '../core/json/json.ts';
 import { describeFinding, orderFindings } from '../core/contract/order.ts';
-import { specOf } from '../tools/registry.ts';
+import { specOf } from '../tools/own-definition.ts';
 import type { Parts } from './assemble.ts';
 import { fateOf, type ToolFate } from './tool-fates.ts';
 

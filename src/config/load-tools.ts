@@ -7,6 +7,7 @@ import { describeThrown } from '../core/contract/errors.ts';
 import { isObject } from '../core/json/json.ts';
 import { matchesTool } from '../layer.ts';
 import type { McpServer } from '../mcp/client/mcp-executor.ts';
+import type { ProxyServer } from './assemble.ts';
 import { exportOf, loadModule, type ModuleExports, splitReference } from './load-module.ts';
 import type { DataPath, Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
@@ -178,14 +179,8 @@ const isTool = (value: unknown): value is Tool =>
   isObject(value) && typeof value.name === 'string' && 'inputSchema' in value;
 
 /** What a file says about a server, after the schema has seen it. */
-interface ServerEntry {
+interface ServerEntry extends Omit<ProxyServer, 'prefix'> {
   readonly name?: string;
-  readonly command?: string;
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**

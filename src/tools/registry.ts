@@ -9,7 +9,7 @@ import { defineTool, type ToolDefinition } from './define-tool.ts';
 import type { SchemaLiteral } from './infer-args.ts';
 import { checkToolName, type NamePolicy } from './names.ts';
 import { type AliasMap, aliasNames, type Provider } from './providers/alias.ts';
-import { defineOwn, hasOwnDefinition, keepOwn } from './own-definition.ts';
+import { defineOwn, hasOwnDefinition, keepOwn, specOf } from './own-definition.ts';
 import { checkSchema } from './schema/check-schema.ts';
 import type { Tool, ToolRequest } from './tool.ts';
 
@@ -194,19 +194,3 @@ function capabilitiesOf(
     invoke: (name: string, args: object) => invoke({ name, arguments: args }),
   });
 }
-
-/** The part of a tool that is shown. */
-export const specOf = ({
-  name,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: Tool): ToolSpec =>
-  Object.freeze({
-    name,
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations,
-  });

@@ -11,7 +11,7 @@ import { readHook } from './read-hook.ts';
 import { readTool } from './read-tool.ts';
 import { type FileScope, kinds, quoted, readKeys, readValue } from './scope.ts';
 
-interface Bundle {
+export interface Bundle {
   readonly tools: readonly ToolArtifact[];
   readonly hooks: readonly HookArtifact[];
   readonly policy: ToolsPolicy | null;

@@ -197,19 +197,9 @@ function openTask(tell: Live['tell']): Live {
   return { abort: new AbortController(), tell, ended, end: () => end() };
 }
 
-const answerOf = ({
-  status,
-  executed,
-  result,
-  renderedResult: text,
-  error,
-}: ToolResult): TaskAnswer => ({
-  status,
-  executed,
-  result,
-  text,
-  error,
-});
+function answerOf({ status, executed, result, renderedResult, error }: ToolResult): TaskAnswer {
+  return { status, executed, result, text: renderedResult, error };
+}
 
 function endingOf(result: ToolResult): TaskEnding {
   const outcome = outcomeOf(result);

@@ -157,31 +157,18 @@ function alwaysIn({ shown }: Approval): readonly (readonly [string, string])[] {
 }
 
 function fieldsOf(approval: Approval): readonly (readonly [string, string])[] {
-  const {
-    kind,
-    gate,
-    policy,
-    definition,
-    callId,
-    turn,
-    requestedAt,
-    options,
-    receiptUri,
-    earlier,
-    reply,
-    ended,
-  } = approval;
+  const { policy, earlier, reply, ended } = approval;
   const fields: readonly (readonly [string, string | null])[] = [
-    ['kind', kind],
-    ['asked by', gate],
-    ['asked at', requestedAt],
-    ['session', turn.sessionId],
-    ['call', callId],
-    ['answers', options.join(', ')],
+    ['kind', approval.kind],
+    ['asked by', approval.gate],
+    ['asked at', approval.requestedAt],
+    ['session', approval.turn.sessionId],
+    ['call', approval.callId],
+    ['answers', approval.options.join(', ')],
     ...alwaysIn(approval),
-    ['definition', definition],
+    ['definition', approval.definition],
     ['rules', policy === '' ? null : policy],
-    ['receipt', receiptUri],
+    ['receipt', approval.receiptUri],
     ...earlier.map(
       (each) =>
         [
