@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { codeOf } from './io/failure.ts';
 import { type AddCommand, UsageError, writeLine } from './io/io.ts';
 
 /** Writes a file with a stack and one with tools. */
@@ -49,9 +50,6 @@ Next:
   allium call write_note --args '{"text":"hello","reason":"a first try"}'    (you are asked)
 
 Receipts and their keys are kept in .allium: leave that folder out of version control.`;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'it failed';
 
 export const STARTER_CONFIG = `# yaml-language-server: $schema=./node_modules/allium/dist/schemas/config.schema.json
 # A stack of layers around tools. The first layer is the outermost.

@@ -2,8 +2,7 @@
 
 import { StarlarkError } from './errors.ts';
 import { columnOf, lineOf, type Position, positionAt } from './position.ts';
-import { scanNumber, unquote } from './literals.ts';
-import { signAt, type TokenKind, wordKind } from './tokens.ts';
+import { scanNumber, signAt, type TokenKind, unquote, wordKind } from './tokens.ts';
 import { encodeText } from './bytes.ts';
 import type { Float } from './values.ts';
 

@@ -9,6 +9,7 @@ import { link, open, readdir, readFile, realpath, rename, rm } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '../../receipts/chain-files.ts';
 import { refused } from './problem.ts';
+import { codeOf } from '../io/failure.ts';
 import type { ConfigLanguage } from './wrap-text.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -195,6 +196,3 @@ function ownerLost(path: string, isOther: boolean): void {
       path,
     );
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'it failed';

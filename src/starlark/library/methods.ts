@@ -9,8 +9,7 @@ import { dictMethods } from './dict-methods.ts';
 import { positional } from './arguments.ts';
 import { braceFormat } from './format.ts';
 import { type MethodCalls, methodTable } from './method-table.ts';
-import { caseMethods } from './string-case.ts';
-import { searchMethods } from './string-search.ts';
+import { caseMethods, searchMethods } from './string-methods.ts';
 import { splitMethods } from './string-split.ts';
 import { clamped, indices, within } from './numbers.ts';
 
