@@ -130,9 +130,7 @@ function unknownTool(name: string, known: readonly string[]): AlliumError {
   return new AlliumError(
     'ERR_UNKNOWN_TOOL',
     `there is no tool "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
-    {
-      toolName: name,
-    },
+    { toolName: name },
   );
 }
 

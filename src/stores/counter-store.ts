@@ -69,11 +69,7 @@ export function flexibleCounter(limiter: FlexibleLimiter): CounterStore {
     throw new AlliumError(
       'ERR_INVALID_OPTION',
       'flexibleCounter: "limiter" must be a limiter with consume()',
-      {
-        layer: 'flexibleCounter',
-        option: 'limiter',
-        expected: 'a limiter with consume()',
-      },
+      { layer: 'flexibleCounter', option: 'limiter', expected: 'a limiter with consume()' },
     );
   }
   return Object.freeze<CounterStore>({

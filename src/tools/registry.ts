@@ -121,9 +121,7 @@ export function transformed(tool: Tool, transform: SchemaTransform): Tool | null
     throw new AlliumError(
       'ERR_INVALID_TRANSFORM',
       `a schema transform may not rename tool "${tool.name}"; use registry.rename`,
-      {
-        toolName: tool.name,
-      },
+      { toolName: tool.name },
     );
   }
   const { description, annotations } = spec;
@@ -178,9 +176,7 @@ const ungoverned = (request: ToolRequest): Promise<ToolResult> =>
     new AlliumError(
       'ERR_NO_EXECUTOR',
       'pass the call function of governTools to asCapabilities to invoke tools',
-      {
-        toolName: request.name,
-      },
+      { toolName: request.name },
     ),
   );
 

@@ -91,21 +91,13 @@ function readFailure(error: unknown): Error {
 const unreadableAnswer = (): Error =>
   toolFailure(
     'The host answered in a form that cannot be read. The tool may have done its work; check before you try again.',
-    {
-      category: 'host_bridge_error',
-      errorClass: 'fatal',
-      executed: 'unknown',
-    },
+    { category: 'host_bridge_error', errorClass: 'fatal', executed: 'unknown' },
   );
 
 const longAnswer = (maxLineBytes: number): Error =>
   toolFailure(
     `The host answered with more than ${maxLineBytes} bytes. The tool may have done its work. Ask for less at a time.`,
-    {
-      category: 'result_too_large',
-      errorClass: 'repairable',
-      executed: 'unknown',
-    },
+    { category: 'result_too_large', errorClass: 'repairable', executed: 'unknown' },
   );
 
 /** The executor's answer, or what it throws. */
@@ -141,11 +133,7 @@ export function readReply(
 const lostCall = (): Error =>
   toolFailure(
     'The host that runs this tool went away. The tool may have done its work; check before you try again elsewhere.',
-    {
-      category: 'network',
-      errorClass: 'fatal',
-      executed: 'unknown',
-    },
+    { category: 'network', errorClass: 'fatal', executed: 'unknown' },
   );
 
 const UNSENT: Readonly<

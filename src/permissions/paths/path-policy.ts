@@ -178,11 +178,7 @@ const refusal = (
   code: string,
   reason: string,
   decision: 'deny' | 'require_approval' = 'deny',
-): PermissionAnswer => ({
-  decision,
-  code,
-  reason,
-});
+): PermissionAnswer => ({ decision, code, reason });
 const BLOCKED_BELOW = refusal(
   'path_protected',
   '`path` holds something that must not be moved or removed, or would put something where it must not be',

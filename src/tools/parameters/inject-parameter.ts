@@ -135,9 +135,7 @@ const unsupported = (toolName: string, name: string, problem: string): AlliumErr
   new AlliumError(
     'ERR_SCHEMA_UNSUPPORTED',
     `tool "${oneLine(toolName)}": parameter "${oneLine(name)}" cannot be added: ${problem}`,
-    {
-      toolName,
-    },
+    { toolName },
   );
 
 /** References that fan out could double the schema at every step. */
