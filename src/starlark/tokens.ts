@@ -1,5 +1,5 @@
-// The words and signs of the language, and what literals mean: numbers as the source writes them, and
-// texts between their quotes.
+// The words and signs of the language, and what literals mean: numbers as the source writes them,
+// and texts between their quotes.
 
 import { Float } from './values.ts';
 import { encodeText } from './bytes.ts';
