@@ -21,11 +21,10 @@ export const addInit: AddCommand = (program, io, run) => {
       run(async () => {
         const folder = resolve(io.cwd, options.dir);
         const taken = FILES.map(([name]) => name).filter((name) => existsSync(join(folder, name)));
-        if (taken.length > 0 && options.force !== true) {
+        if (taken.length > 0 && options.force !== true)
           throw new UsageError(
             `${taken.join(' and ')} in ${options.dir} would be replaced; --force does it`,
           );
-        }
         try {
           await mkdir(folder, { recursive: true });
           for (const [name, text] of FILES)

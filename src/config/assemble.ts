@@ -100,9 +100,8 @@ export function assemble(
   ).map(closedOnce);
   for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(
     ({ level }) => level === 'must',
-  )) {
+  ))
     report(['layers', entryOf(built, finding)], describeFinding(finding));
-  }
   const { limits, onUnknownTool, onInvalidArgs, secrets, session = {} } = settings;
   const dispatch = {
     ...(limits === undefined ? {} : { limits }),

@@ -226,9 +226,8 @@ function mapping(value: Value): Dict {
   if (!(value instanceof Dict))
     throw new StarlarkError(`argument after ** must be a mapping, not ${typeName(value)}`);
   for (const key of value.map.keys()) {
-    if (typeof key !== 'string' || value.original(key) !== key) {
+    if (typeof key !== 'string' || value.original(key) !== key)
       throw new StarlarkError(`keywords must be strings, not ${typeName(value.original(key))}`);
-    }
   }
   return value;
 }

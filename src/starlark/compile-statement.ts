@@ -83,12 +83,11 @@ function compileBranch(word: 'break' | 'continue' | 'pass'): Execute | undefined
 }
 
 function compileReturn(value: Evaluate | undefined): Execute {
-  if (value === undefined) {
+  if (value === undefined)
     return (frame) => {
       frame.result = null;
       return RETURN;
     };
-  }
   return (frame) => {
     frame.result = value(frame);
     return RETURN;

@@ -108,14 +108,13 @@ const RADIX_NAMES: Readonly<Record<string, string>> = { x: 'hex', o: 'octal', b:
 function prefixedLiteral(literal: string): NumberLiteral {
   const letter = literal.charAt(1).toLowerCase();
   const base = { kind: 'int literal', length: literal.length };
-  if (literal.length === 2) {
+  if (literal.length === 2)
     return {
       ...base,
       value: 0,
       problem: `invalid ${RADIX_NAMES[letter] ?? ''} literal`,
       atStart: letter === 'x',
     };
-  }
   const value = BigInt(literal.toLowerCase());
   // Octal and binary literals are at most 64 bits wide, as in the reference.
   if (letter !== 'x' && value > 0x7fff_ffff_ffff_ffffn)
@@ -126,13 +125,12 @@ function prefixedLiteral(literal: string): NumberLiteral {
 function decimalLiteral(literal: string): NumberLiteral {
   const base = { kind: 'int literal', length: literal.length };
   if (/^0[0-9]*[1-9]/.test(literal)) {
-    if (/^[0-7]+$/.test(literal)) {
+    if (/^[0-7]+$/.test(literal))
       return {
         ...base,
         value: 0,
         problem: `obsolete form of octal literal; use 0o${literal.slice(1)}`,
       };
-    }
     return { ...base, value: 0, problem: 'invalid int literal', atStart: true };
   }
   return { ...base, value: normalise(BigInt(literal)) };

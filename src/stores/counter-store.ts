@@ -65,13 +65,12 @@ export interface FlexibleLimiter {
  * the edge of two. `blockDuration` and `execEvenly` do what they say there.
  */
 export function flexibleCounter(limiter: FlexibleLimiter): CounterStore {
-  if (!isObject(limiter) || typeof limiter.consume !== 'function') {
+  if (!isObject(limiter) || typeof limiter.consume !== 'function')
     throw new AlliumError(
       'ERR_INVALID_OPTION',
       'flexibleCounter: "limiter" must be a limiter with consume()',
       { layer: 'flexibleCounter', option: 'limiter', expected: 'a limiter with consume()' },
     );
-  }
   return Object.freeze<CounterStore>({
     async take(key, { max, windowMs }) {
       const { points, duration } = limiter;

@@ -73,13 +73,12 @@ export const isStandardSchema = (schema: unknown): schema is StandardSchemaV1 =>
 export function jsonSchemaOf(schema: StandardSchemaV1, toolName: string): Record<string, unknown> {
   const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props &
     Partial<StandardJSONSchemaV1.Props>;
-  if (jsonSchema === undefined) {
+  if (jsonSchema === undefined)
     throw new AlliumError(
       'ERR_INVALID_TOOL',
       `tool "${toolName}": ${oneLine(vendor)} schemas of this version cannot be written as JSON Schema`,
       { toolName },
     );
-  }
   try {
     return jsonSchema.input({ target: 'draft-2020-12' });
   } catch (thrown) {

@@ -110,20 +110,18 @@ const named = (tool: Tool, name: string): Tool => keepOwn(tool, Object.freeze({ 
 export function transformed(tool: Tool, transform: SchemaTransform): Tool | null {
   const spec: unknown = transform(tool);
   if (spec === null) return null;
-  if (!isToolSpec(spec)) {
+  if (!isToolSpec(spec))
     throw new AlliumError(
       'ERR_INVALID_TRANSFORM',
       `a schema transform of tool "${tool.name}" answered with something else than a tool or null`,
       { toolName: tool.name },
     );
-  }
-  if (spec.name !== tool.name) {
+  if (spec.name !== tool.name)
     throw new AlliumError(
       'ERR_INVALID_TRANSFORM',
       `a schema transform may not rename tool "${tool.name}"; use registry.rename`,
       { toolName: tool.name },
     );
-  }
   const { description, annotations } = spec;
   const inputSchema =
     spec.inputSchema === tool.inputSchema

@@ -103,12 +103,11 @@ function checkedPattern(
   checkPattern('createGrant', pattern);
   if (!covers(pattern, args))
     throw refused('pattern', 'does not cover the arguments that were shown');
-  if (!('exact' in pattern) && !shown.includes(describePattern(pattern))) {
+  if (!('exact' in pattern) && !shown.includes(describePattern(pattern)))
     throw refused(
       'pattern',
       'covers more than one call, and "shown" does not say so: show the text of describePattern',
     );
-  }
   return deepFrozen(pattern);
 }
 

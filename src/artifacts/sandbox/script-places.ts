@@ -129,9 +129,8 @@ function placeFor(places: Places, run: PreparedRun): Promise<void> {
   return new Promise((resolve, reject) => {
     const lane = laneOf(run);
     const free = options.maxWaiting - line.size;
-    if (free <= 0 || (run.owner !== '' && line.countOf(lane) >= free)) {
+    if (free <= 0 || (run.owner !== '' && line.countOf(lane) >= free))
       return reject(new ScriptError('busy', 'too many scripts wait to be run; try again later'));
-    }
     let unfollow = () => {};
     const leave = (): void => {
       line.remove(lane, waiting);

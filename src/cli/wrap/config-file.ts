@@ -148,13 +148,12 @@ export async function replaceFile(
   try {
     const now = await readFile(file.target).catch(() => null);
     const target = await realpath(file.path).catch(() => null);
-    if (now?.equals(file.bytes) !== true || target !== file.target) {
+    if (now?.equals(file.bytes) !== true || target !== file.target)
       throw refused(
         'changed_meanwhile',
         `${file.path} was changed by somebody else meanwhile; nothing was written, try again`,
         file.path,
       );
-    }
     signal.throwIfAborted();
     await rename(draft, file.target);
   } finally {

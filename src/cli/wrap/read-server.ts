@@ -121,11 +121,10 @@ function readHttp(
   if (!hasText(url)) return other('its "url" is not a plain string');
   if (type === null && /\/sse\/?$/i.test(url.value.text))
     return other('it looks like an SSE server; the proxy speaks stdio and streamable HTTP');
-  if (/[?#]|\/\/[^/]*@/.test(url.value.text)) {
+  if (/[?#]|\/\/[^/]*@/.test(url.value.text))
     return other(
       'its "url" has more than a host and a path, which may be secret; a command line can be read by every user of the machine',
     );
-  }
   if (headers === undefined) return { kind: 'http', url, type, headers: null, headerKeys: [] };
   const keys = headers.value.kind === 'map' ? headers.value.members : [];
   const names = new Set(keys.map(({ key }) => key.toLowerCase()));

@@ -101,9 +101,8 @@ export function createRequests(wire: Pick<Wire, 'send' | 'push'>): Requests {
     },
     progressed: (params) => hearing(open, byCall, params)?.call?.onProgress(params),
     end() {
-      for (const one of open.all()) {
+      for (const one of open.all())
         close(one, one.queued.withdraw() ? { by: 'unsent', reason: 'closed' } : { by: 'lost' });
-      }
     },
   };
 }

@@ -157,11 +157,10 @@ function characterText(value: Value): string {
       throw new StarlarkError('%c format requires a single-character string');
     return encodeCodepoint(codepoint);
   }
-  if (typeof value !== 'number' && typeof value !== 'bigint') {
+  if (typeof value !== 'number' && typeof value !== 'bigint')
     throw new StarlarkError(
       `%c format requires int or single-character string, not ${typeName(value)}`,
     );
-  }
   if (value < 0 || value > 0x10ffff)
     throw new StarlarkError(`%c format requires a valid Unicode code point, got ${value}`);
   return encodeCodepoint(Number(value));
@@ -263,16 +262,14 @@ function numberedValue(
 ): Value {
   const other = fields.numbering;
   fields.numbering = numbering;
-  if (other === 'manual' && numbering === 'automatic') {
+  if (other === 'manual' && numbering === 'automatic')
     throw new StarlarkError(
       'format: cannot switch from manual field specification to automatic field numbering',
     );
-  }
-  if (other === 'automatic' && numbering === 'manual') {
+  if (other === 'automatic' && numbering === 'manual')
     throw new StarlarkError(
       'format: cannot switch from automatic field numbering to manual field specification',
     );
-  }
   const value = fields.args[index];
   if (value === undefined) throw new StarlarkError('format: tuple index out of range');
   return value;

@@ -59,9 +59,8 @@ function sortBy(
 ): Value[] {
   chargeSort(thread, values.length);
   const sign = reverse ? -1 : 1;
-  if (keys === values && values.every((value) => typeof value === 'number')) {
+  if (keys === values && values.every((value) => typeof value === 'number'))
     return values.sort((a, b) => sign * (a - b));
-  }
   thread.account(values.length * SLOT_BYTES);
   const order = Uint32Array.from(values, (_, index) => index);
   try {
@@ -202,9 +201,8 @@ class BlockSorter {
     for (let start = 0; start < length; start += BLOCK)
       this.insertionSort(start, Math.min(start + BLOCK, length));
     for (let size = BLOCK; size < length; size *= 2) {
-      for (let start = 0; start + size < length; start += 2 * size) {
+      for (let start = 0; start + size < length; start += 2 * size)
         this.merge(start, start + size, Math.min(start + 2 * size, length));
-      }
     }
   }
 

@@ -87,11 +87,10 @@ const chr: BuiltinCall = (_thread, args, kwargs) => {
   const codepoint = within('chr', () => asInt32(argument));
   if (codepoint < 0)
     throw new StarlarkError(`chr: Unicode code point ${codepoint} out of range (<0)`);
-  if (codepoint > 0x10ffff) {
+  if (codepoint > 0x10ffff)
     throw new StarlarkError(
       `chr: Unicode code point U+${codepoint.toString(16).toUpperCase()} out of range (>0x10FFFF)`,
     );
-  }
   return encodeCodepoint(codepoint);
 };
 
@@ -106,9 +105,8 @@ const float: BuiltinCall = (thread, args, kwargs) => {
 };
 
 function floatFromNumber(value: Value): number {
-  if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean') {
+  if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean')
     throw new StarlarkError(`float got ${typeName(value)}, want number or string`);
-  }
   return finiteFloat(typeof value === 'boolean' ? Number(value) : value);
 }
 

@@ -264,9 +264,8 @@ function liftBranches(node: JsonObject, work: Work, open: Open): Record<string, 
     if (
       lifted.length < entries.length ||
       lifted.some(([key, branch]) => branch !== mapIn(node, keyword)[key])
-    ) {
+    )
       changes[keyword] = Object.fromEntries(lifted);
-    }
   }
   return changes;
 }

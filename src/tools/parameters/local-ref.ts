@@ -138,9 +138,8 @@ export function detachSelfReferences(
   refuse: (problem: string) => AlliumError,
 ): JsonSchema {
   const refs = refsIn(root);
-  if (typeof root.$id === 'string' && refs.some((ref) => !ref.startsWith('#'))) {
+  if (typeof root.$id === 'string' && refs.some((ref) => !ref.startsWith('#')))
     throw refuse('the schema has an id and references by address, which may lead back to the root');
-  }
   if (!refs.some(pointsIntoRoot)) return root;
   const place = ignoresRefSiblings(root) ? 'definitions' : '$defs';
   const key = freeKey(mapIn(root, place));

@@ -161,9 +161,8 @@ function demandSameMembers(closed: JsonObject, other: JsonObject, refuse: Refuse
   )
     return;
   const own = mapIn(closed, 'properties');
-  if (Object.keys(mapIn(other, 'properties')).some((name) => !Object.hasOwn(own, name))) {
+  if (Object.keys(mapIn(other, 'properties')).some((name) => !Object.hasOwn(own, name)))
     throw refuse('allOf joins a closed object with one that has further properties');
-  }
 }
 
 function mergeKeyword(

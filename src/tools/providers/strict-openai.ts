@@ -59,7 +59,7 @@ function nullable(schema: JsonObject): JsonObject {
   const { title, description, ...rest } = schema;
   const { type, enum: values, anyOf } = rest;
   const types = typeof type === 'string' ? [type] : listIn(rest, 'type');
-  if (types.length > 0 && types.every((one) => PLAIN.has(one)) && !Object.hasOwn(rest, 'const')) {
+  if (types.length > 0 && types.every((one) => PLAIN.has(one)) && !Object.hasOwn(rest, 'const'))
     return {
       ...schema,
       type: types.includes('null') ? (type ?? 'null') : [...types, 'null'],
@@ -67,7 +67,6 @@ function nullable(schema: JsonObject): JsonObject {
         ? { enum: [...listIn(rest, 'enum'), null] }
         : {}),
     };
-  }
   const variants = anyOf === undefined ? [rest] : listIn(rest, 'anyOf');
   if (variants.some((variant) => isSchemaObject(variant) && variant.type === 'null')) return schema;
   return {
@@ -109,11 +108,10 @@ function demandLimits(schema: JsonSchema, refuse: (rule: string) => AlliumError)
     throw refuse(`at most ${LIMITS.enumValues} enum values, this has ${size.enumValues}`);
   if (size.characters > LIMITS.characters)
     throw refuse(`names and enum values may have ${LIMITS.characters} characters in all`);
-  if (size.longestEnum > LIMITS.longEnumCharacters) {
+  if (size.longestEnum > LIMITS.longEnumCharacters)
     throw refuse(
       `an enum of more than ${LIMITS.longEnum} values may have ${LIMITS.longEnumCharacters} characters`,
     );
-  }
 }
 
 function measure(schema: JsonValue, level: number, size: Size): void {
