@@ -130,7 +130,7 @@ export {
   optionsSchema,
 } from './core/contract/options.ts';
 export { matchesTool } from './core/contract/layer.ts';
-export { filePins } from './pins/file-pins.ts';
+export { filePins } from './pins/pin-stores.ts';
 export {
   changesFromPin,
   judgeDefinition,

@@ -114,8 +114,7 @@ async function upstreamTools(
       throw new UsageError('--header-env is for a server that is reached with --http');
     return [];
   }
-  const { upstreamFrom } = await import('./proxy/upstreams.ts');
-  const { readUpstream } = await import('./proxy/upstream-tools.ts');
+  const { readUpstream, upstreamFrom } = await import('./proxy/upstreams.ts');
   const timeoutMs = flags.timeout * 1000;
   const open = await upstreamFrom(words, flags, servers, {
     folder: dirname(file),

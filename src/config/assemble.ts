@@ -80,7 +80,7 @@ export interface Parts {
 }
 
 /** What came of the modules that a file names, and where mistakes go. */
-export interface Findings {
+interface Findings {
   readonly references: References;
   readonly tools: Registry;
   readonly report: Report;
@@ -100,9 +100,8 @@ export function assemble(
   ).map(closedOnce);
   for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(
     ({ level }) => level === 'must',
-  )) {
+  ))
     report(['layers', entryOf(built, finding)], describeFinding(finding));
-  }
   const { limits, onUnknownTool, onInvalidArgs, secrets, session = {} } = settings;
   const dispatch = {
     ...(limits === undefined ? {} : { limits }),

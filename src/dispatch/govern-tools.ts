@@ -16,7 +16,7 @@ import {
   runsNothing,
 } from '../executors/provider-native/provider-native-executor.ts';
 import type { ApprovalStore } from '../approvals/store/approval.ts';
-import { memoryApprovals } from '../approvals/store/memory-approvals.ts';
+import { memoryApprovals } from '../approvals/store/approval-stores.ts';
 import type { GrantStore } from '../approvals/grants/grant.ts';
 import { nameAdvice } from '../tools/names.ts';
 import type { Registry } from '../tools/registry.ts';

@@ -30,6 +30,7 @@ import { isKeyword } from './schema/keywords.ts';
 import { unsupported } from './schema/unsupported.ts';
 import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
 import type { SentArgs, TypedTool } from './typed-tool.ts';
+import { words } from '../system/words.ts';
 
 /** What `defineTool` takes. */
 export interface ToolDefinition<
@@ -207,15 +208,7 @@ function visibleParser(
   };
 }
 
-const PLAIN_SOURCES = new Set([
-  'sessionId',
-  'runId',
-  'turn',
-  'signal',
-  'state',
-  'events',
-  'report',
-]);
+const PLAIN_SOURCES = new Set(words('sessionId runId turn signal state events report'));
 
 function isHiddenArgument(value: unknown): boolean {
   if (

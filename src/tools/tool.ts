@@ -103,7 +103,7 @@ export interface Tool extends ToolSpec {
 }
 
 /** What a tool that runs in the background is started for. */
-export interface BackgroundOwner {
+interface BackgroundOwner {
   readonly toolName: string;
   /** The call that started it. */
   readonly callId: string;

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fencesOf, fieldsOf, optionNames, tableRows } from '../../../docs/check-docs.ts';
-import { STARTER_CONFIG } from '../../cli/starter-files.ts';
+import { STARTER_CONFIG } from '../../cli/init.ts';
 import { isObject } from '../../core/json/json.ts';
 import { buildLayers } from '../build-layers.ts';
 import { problemsIn, stack } from '../files.fixture.ts';

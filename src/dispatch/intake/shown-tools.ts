@@ -5,7 +5,8 @@
 
 import { hash } from 'node:crypto';
 import type { ToolLayer, ToolSpec } from '../../core/contract/layer.ts';
-import { createRegistry, type Registry, specOf, transformed } from '../../tools/registry.ts';
+import { specOf } from '../../tools/own-definition.ts';
+import { createRegistry, type Registry, transformed } from '../../tools/registry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Turn } from '../../core/contract/call.ts';
 import { fairTable } from '../../stores/fair-table.ts';

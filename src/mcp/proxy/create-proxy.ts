@@ -12,7 +12,7 @@ import {
   governTools,
 } from '../../dispatch/govern-tools.ts';
 import type { DispatchLimits } from '../../dispatch/intake/limits.ts';
-import { memoryApprovals } from '../../approvals/store/memory-approvals.ts';
+import { memoryApprovals } from '../../approvals/store/approval-stores.ts';
 import { type ApprovalStore, withRoute } from '../../approvals/store/approval.ts';
 import type { CatalogOptions } from './catalog.ts';
 import { type ConnectionParts, governedRelay } from './connection.ts';

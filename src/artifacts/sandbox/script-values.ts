@@ -1,19 +1,29 @@
-/** Values of the language as plain data, counted while they are taken apart. Runs in the worker. */
+/**
+ * Values of the language as plain data, and what a script finds beside the language, made of what
+ * the main side described. Runs in the worker.
+ */
 
 import { MAX_JSON_DEPTH } from '../../core/json/json.ts';
 import { MAX_WIRE_VALUES } from '../../core/json/wide-json.ts';
 import { decodeText } from '../../starlark/bytes.ts';
 import {
+  builtin,
   Dict,
   Float,
   List,
+  Module,
+  namespace,
   Range,
   StarlarkError,
   type Thread,
+  toStarlark,
   Tuple,
   typeName,
   type Value,
 } from '../../starlark/index.ts';
+import { libraries } from '../../starlark/library/libraries.ts';
+import type { Described, Job } from './protocol.ts';
+import type { ScriptLibrary } from './script-request.ts';
 
 interface Taking {
   readonly thread: Thread;
@@ -106,3 +116,44 @@ function memberName(key: Value, { plain }: Taking): string {
   if (plain && (typeof key === 'number' || typeof key === 'bigint')) return String(key);
   throw new StarlarkError('a dict with keys that are no strings has no JSON form');
 }
+
+/** Calls a function of the host and waits for what it answers. */
+type CallHost = (
+  host: number,
+  name: string,
+  args: readonly Value[],
+  kwargs: ReadonlyMap<string, Value> | null,
+) => Value;
+
+/** A namespace of the host and a library of the same name are one. */
+export function predeclaredValues(
+  job: Job,
+  thread: Thread,
+  callHost: CallHost,
+): ReadonlyMap<string, Value> {
+  const values = new Map<string, Value>(job.libraries.map((name) => [name, libraryOf(name)]));
+  for (const [name, described] of job.predeclared) {
+    const value = valueOf(described, name, thread, callHost);
+    const earlier = values.get(name);
+    values.set(
+      name,
+      earlier instanceof Module && value instanceof Module ? merged(earlier, value) : value,
+    );
+  }
+  return values;
+}
+
+function valueOf(described: Described, name: string, thread: Thread, callHost: CallHost): Value {
+  if ('json' in described) return toStarlark(described.json, thread);
+  if ('host' in described)
+    return builtin(name, (_thread, args, kwargs) => callHost(described.host, name, args, kwargs));
+  const members = described.members.map(
+    ([member, value]) => [member, valueOf(value, `${name}.${member}`, thread, callHost)] as const,
+  );
+  return namespace(name, Object.fromEntries(members));
+}
+
+const merged = (library: Module, host: Module): Module =>
+  new Module(host.name, new Map([...library.members, ...host.members]));
+
+const libraryOf = (name: ScriptLibrary): Value => libraries.get(name) ?? namespace(name, {});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FileGrants } from './artifact.ts';
 import type { BuiltinGrants } from './builtins/builtin-use.ts';
-import { effectiveGrants } from './effective-grants.ts';
+import { effectiveGrants } from './hook-builtins.ts';
 
 const ALL: FileGrants = {
   workspace: 'data',

@@ -1,16 +1,19 @@
-/** Approvals that outlive a process and can be answered from another one on the same machine. */
+/**
+ * Where approvals are kept: in a folder, to be answered from other processes too, or in this
+ * process only.
+ */
 
 import { type Clock, systemClock } from '../../core/time/clock.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import {
   nameHash,
   type RecordFiles,
-  type RecordProblem,
   recordFiles,
+  type RecordProblem,
 } from '../../system/record-files.ts';
 import type { Approval, ApprovalStore } from './approval.ts';
 import { type ApprovalRoom, approvalRoom, DEFAULT_MAX_APPROVALS } from './approval-room.ts';
-import { checkedApproval, idTaken, isApproval } from './check-approval.ts';
+import { checkedApproval, idTaken, isApproval } from './approval-schema.ts';
 
 /** Where `fileApprovals` keeps approvals, and how many. */
 export interface FileApprovalsOptions {
@@ -194,4 +197,54 @@ const fileName = (id: string): string => `${nameHash(id)}${SUFFIX}`;
 function judged(members: Readonly<Record<string, unknown>>, name: string): Approval {
   if (isApproval(members) && fileName(members.id) === name) return members;
   throw new Error('fileApprovals: a file of the folder is no approval');
+}
+
+/** How many approvals `memoryApprovals` keeps. */
+export interface MemoryApprovalsOptions {
+  /**
+   * How many approvals are kept. Those that have ended or expired make room first; a session that
+   * holds as many as it leaves free cannot add another one. @default 1000
+   */
+  readonly maxApprovals?: number;
+  /** What expiry is judged by. @default the system's */
+  readonly clock?: Clock;
+}
+
+/**
+ * Keeps approvals in this process only: no other process can answer them, and pending ones are gone
+ * when the process ends. Where many sessions fill it, the one with the most open questions loses
+ * the oldest: that call cannot be resumed any more.
+ */
+export function memoryApprovals(options: MemoryApprovalsOptions = {}): ApprovalStore {
+  checkOptions('memoryApprovals', options, {
+    maxApprovals: expected.integer(1),
+    clock: expected.object,
+  });
+  const { maxApprovals = DEFAULT_MAX_APPROVALS, clock = systemClock } = options;
+  const approvals = new Map<string, Approval>();
+  const room = approvalRoom('memoryApprovals', maxApprovals);
+  const keep = (approval: Approval): void => {
+    approvals.set(approval.id, approval);
+    room.put(approval);
+  };
+  return Object.freeze<ApprovalStore>({
+    add(given) {
+      const approval = checkedApproval('memoryApprovals', given);
+      if (approvals.has(approval.id)) throw idTaken('memoryApprovals');
+      for (const id of room.demand(approval, clock.now())) {
+        approvals.delete(id);
+        room.remove(id);
+      }
+      keep(approval);
+    },
+    get: (id) => approvals.get(id) ?? null,
+    list: ({ ended = false } = {}) =>
+      [...approvals.values()].filter((approval) => ended || approval.ended === null),
+    replace(given) {
+      const approval = checkedApproval('memoryApprovals', given);
+      if (approvals.get(approval.id)?.revision !== approval.revision - 1) return false;
+      keep(approval);
+      return true;
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { describe, expect, it } from 'vitest';
-import { type FlexibleLimiter, flexibleCounter } from './flexible-counter.ts';
+import { flexibleCounter, type FlexibleLimiter } from './counter-store.ts';
 
 const ask = { max: 3, windowMs: 60_000, now: 0 };
 

@@ -1,4 +1,4 @@
-/** Pins that outlive a process and are shared by all processes of a machine. */
+/** Where pins are kept: in a folder, or in this process only. */
 
 import { join } from 'node:path';
 import type { JsonValue } from '../core/json/json-value.ts';
@@ -7,7 +7,7 @@ import { describeThrown } from '../core/contract/errors.ts';
 import { freezeParsed, isDeeperThan, MAX_JSON_DEPTH } from '../core/json/json.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
 import { stateFolder } from '../system/state-folder.ts';
-import { nameHash, type RecordProblem, recordFiles } from '../system/record-files.ts';
+import { nameHash, recordFiles, type RecordProblem } from '../system/record-files.ts';
 import { isPinBook, type PinBook, type PinStore } from './pin-book.ts';
 
 /** Where `filePins` keeps pins. */
@@ -99,3 +99,23 @@ function judged(members: Readonly<Record<string, unknown>>, name: string): PinBo
 }
 
 const noPins = (): Error => new Error('filePins: a file of the folder holds no pins');
+
+/**
+ * Keeps pins until the process ends: the next one trusts whatever is there first. For tests, and
+ * for sources that live as long.
+ */
+export function memoryPins(): PinStore {
+  const books = new Map<string, PinBook>();
+  return Object.freeze<PinStore>({
+    read: (source) => books.get(source) ?? null,
+    update(source, change) {
+      const before = books.get(source) ?? null;
+      const after = change(before);
+      if (after === null || after === before) return before;
+      if (!isPinBook(after) || after.source !== source)
+        throw new Error('memoryPins: what is to be kept are no pins of this source');
+      books.set(source, after);
+      return after;
+    },
+  });
+}
