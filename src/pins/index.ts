@@ -1,6 +1,6 @@
 /** `allium/pins`: definitions of tools as they were accepted, and what becomes of others. */
 
-export { filePins } from './file-pins.ts';
+export { filePins } from './pin-stores.ts';
 export type { PinStore } from './pin-book.ts';
 export { type Finding, type KeeperOptions, type PinKeeper, pinKeeper } from './pin-keeper.ts';
 export {
