@@ -6,11 +6,12 @@ export {
   admittedCalls,
   checkedTaken,
   counterKey,
+  type LimitedQuestions,
   limitKeyOf,
   type LimitPer,
+  limitQuestions,
   type LimitScope,
   scopeOf,
   untold,
 } from './counted-calls.ts';
-export { type LimitedQuestions, limitQuestions } from './limit-questions.ts';
 export { withNote } from './with-note.ts';
