@@ -135,6 +135,7 @@ const kinds = {
       (value) => isObject(value) && Object.values(value).every(item.test),
       { type: 'object', additionalProperties: item.schema ?? {}, title: 'an object' },
     ),
+  /** An object with these members and no others. */
   shape: (options: OptionTable): Kind =>
     kind('an object', (value) => isMet(value, options), optionsSchema(options)),
   required: <T extends Expectation>(item: T): T => Object.freeze({ ...item, required: true }),
