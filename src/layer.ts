@@ -125,6 +125,7 @@ export {
   checkOptions,
   type Expectation,
   expected,
+  type Option,
   option,
   type OptionTable,
   optionsSchema,

@@ -5,7 +5,6 @@ import {
   hashCanonical,
   type HashKey,
   option,
-  optionsSchema,
   type OptionTable,
 } from '../../src/layer.ts';
 import type { Durability, LocalReceiptSink, ReceiptSink } from '../../src/receipts/index.ts';
@@ -31,7 +30,7 @@ export interface AuditLogOptions {
   readonly onSinkError?: 'block' | 'warn';
 }
 
-const { boolean, either, listOf, oneOf, required, string } = expected;
+const { boolean, either, listOf, oneOf, required, shape, string } = expected;
 
 /**
  * A function that looks like a receipt sink must be one: half of it would fail with the first
@@ -66,10 +65,10 @@ const KEY = either(
   {
     text: 'a key { id, secret }',
     test: isKey,
-    schema: optionsSchema({
+    schema: shape({
       id: option(required(string), 'its name, which is in every hash'),
       secret: option(required(string), 'the key itself; take it from a variable'),
-    }),
+    }).schema,
   },
 );
 

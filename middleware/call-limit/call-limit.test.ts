@@ -265,6 +265,7 @@ describe('callLimit', () => {
     ['says nothing', () => undefined as never],
     ['says something else', () => ({ admitted: 'yes', count: 1, retryAfterMs: null }) as never],
     ['does not count', () => ({ admitted: true, retryAfterMs: null }) as never],
+    ['says no time to wait', () => ({ admitted: true, count: 1 }) as never],
   ])('store that %s turns the call away', async (_name, take) => {
     const { call, runs } = start({ maxCalls: 5, store: { take } });
     const result = await call();

@@ -1,12 +1,6 @@
 /** The options of `consent`. */
 
-import {
-  type ApprovalPrompt,
-  expected,
-  option,
-  optionsSchema,
-  type OptionTable,
-} from '../../src/layer.ts';
+import { type ApprovalPrompt, expected, option, type OptionTable } from '../../src/layer.ts';
 import {
   type ConsentDecide,
   type ConsentRule,
@@ -29,19 +23,18 @@ export interface ConsentOptions {
   readonly prompts?: readonly ApprovalPrompt[];
 }
 
-const { boolean, expiry, listOf, required, string } = expected;
+const { boolean, expiry, listOf, required, shape, string } = expected;
 
 const RULES = {
   text: 'a list of rules',
   test: Array.isArray,
-  schema: listOf({
-    ...expected.object,
-    schema: optionsSchema({
+  schema: listOf(
+    shape({
       tool: option(required(string), 'a tool name or a glob (`*`)'),
       when: option(expected.function, 'a look at the arguments'),
       decision: option(required(RULE_DECISION), 'what becomes of such a call'),
     }),
-  }).schema,
+  ).schema,
 };
 
 // biome-ignore format: one row for each option

@@ -1,6 +1,6 @@
 /** The options of `hooks`. */
 
-import { expected, option, optionsSchema, type OptionTable } from '../../src/layer.ts';
+import { expected, option, type OptionTable } from '../../src/layer.ts';
 import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
 import { HOOKED_EFFECTS, type HookDefinition } from '../../src/hooks/index.ts';
 
@@ -19,7 +19,7 @@ export interface HooksOptions {
   readonly deadlineMs?: number;
 }
 
-const { integer, listOf, made, object, oneOf, required, string } = expected;
+const { integer, listOf, made, object, oneOf, required, shape, string } = expected;
 
 const NUMBER = {
   text: 'a number',
@@ -31,9 +31,8 @@ const NUMBER = {
 const HOOKS = {
   text: 'a list of hooks',
   test: Array.isArray,
-  schema: listOf({
-    ...object,
-    schema: optionsSchema({
+  schema: listOf(
+    shape({
       name: option(required(string), 'what it is called in records'),
       event: option(required(oneOf('tool.pre', 'tool.post')), '`tool.pre` or `tool.post`'),
       priority: option(NUMBER, 'lower ones are asked first', '0'),
@@ -44,7 +43,7 @@ const HOOKS = {
       ),
       script: option(required(string), 'defines `handle(event, payload)`'),
     }),
-  }).schema,
+  ).schema,
 };
 
 // biome-ignore format: one row for each option

@@ -1,6 +1,6 @@
 /** The options of `redaction`. */
 
-import { expected, option, optionsSchema, type OptionTable } from '../../src/layer.ts';
+import { expected, option, type OptionTable } from '../../src/layer.ts';
 import {
   DETECTORS,
   type Incoming,
@@ -32,7 +32,7 @@ export interface RedactionOptions {
   readonly key?: string;
 }
 
-const { either, listOf, mapOf, oneOf, required, string } = expected;
+const { either, listOf, mapOf, oneOf, required, shape, string } = expected;
 
 const STRATEGY = oneOf(...STRATEGIES);
 const NAMES: readonly string[] = [...DETECTORS, 'paths', 'patterns'];
@@ -42,11 +42,11 @@ const BY_DETECTOR = {
   test: (value: unknown) =>
     mapOf(STRATEGY).test(value) &&
     Object.keys(value as object).every((name) => NAMES.includes(name)),
-  schema: optionsSchema(
+  schema: shape(
     Object.fromEntries(
       NAMES.map((name) => [name, option(STRATEGY, 'what becomes of these findings')]),
     ),
-  ),
+  ).schema,
 };
 
 const PATH = {
@@ -55,13 +55,10 @@ const PATH = {
   test: (value: unknown) => typeof value === 'string' && parsePath(value) !== null,
 };
 
-const NAMED_PATTERN = {
-  ...expected.object,
-  schema: optionsSchema({
-    name: option(required(string), 'how findings are called'),
-    pattern: option(required(string), 'the expression'),
-  }),
-};
+const NAMED_PATTERN = shape({
+  name: option(required(string), 'how findings are called'),
+  pattern: option(required(string), 'the expression'),
+});
 const PATTERN = {
   ...either('an expression, or { name, pattern }', string, NAMED_PATTERN),
   test: isPattern,

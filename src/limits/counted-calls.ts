@@ -1,7 +1,16 @@
-/** What limits on calls share: whose counter a call takes from, and which calls were counted. */
+/** What limits share: whose counter a call takes from, and which calls and questions count. */
 
 import { hash } from 'node:crypto';
-import { annotate, clockOf, fail, type ToolCall, type ToolResult } from '../layer.ts';
+import {
+  annotate,
+  clockOf,
+  type EntryPatch,
+  fail,
+  limitAsking,
+  type Refusal,
+  type ToolCall,
+  type ToolResult,
+} from '../layer.ts';
 import { type CounterStore, memoryCounters, type Taken } from '../stores/index.ts';
 
 /**
@@ -129,3 +138,45 @@ export function admittedCalls(): AdmittedCalls {
     has: (call) => (call.turn.resumes ?? 0) > 0 && take(call, 0).count > 0,
   };
 }
+
+/** The call under the budget, and what to say about it afterwards. */
+export interface LimitedQuestions {
+  readonly call: ToolCall;
+  readonly line: () => EntryPatch;
+}
+
+/**
+ * A budget of questions: people who are asked too often say yes to everything. Counts one for each
+ * question that is about to be put, whatever becomes of it. Counted in memory and at once: the
+ * layer that asks does not wait for a store, and two questions at a time cannot both be the last.
+ */
+export function limitQuestions(
+  max: number,
+  scope: LimitScope,
+): (call: ToolCall) => LimitedQuestions {
+  const counters = memoryCounters();
+  return (call) => {
+    let asked: EntryPatch = {};
+    const guard = (about: ToolCall): Refusal | null => {
+      // A call that the tool makes itself comes through the stack with a guard of its own, and
+      // brings this one along.
+      if (about.callId !== call.callId) return null;
+      const key = counterKey(['callLimit', 'prompts', max, ...scopeOf(call, scope)]);
+      const { admitted, count } = counters.take(key, {
+        max,
+        windowMs: null,
+        now: 0,
+        owner: call.turn.sessionId,
+      });
+      asked = { prompts: count, maxPrompts: max };
+      return admitted ? null : enough(call, max, scope);
+    };
+    return { call: limitAsking(call, guard), line: () => asked };
+  };
+}
+
+const enough = ({ toolName }: ToolCall, max: number, scope: LimitScope): Refusal => ({
+  status: 'limit_exceeded',
+  message: `${toolName} needs an approval, and in this ${scope} people are asked no more than ${max} times. Go on without it, or finish with what you have.`,
+  blockedBy: 'callLimit',
+});

@@ -7,10 +7,11 @@ export {
   callCounter,
   checkedTaken,
   counterKey,
+  type LimitedQuestions,
   type LimitPer,
+  limitQuestions,
   type LimitScope,
   scopeOf,
   untold,
 } from './counted-calls.ts';
-export { type LimitedQuestions, limitQuestions } from './limit-questions.ts';
 export { withNote } from './with-note.ts';

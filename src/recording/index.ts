@@ -10,5 +10,4 @@ export {
 export { isPlace } from './line-file.ts';
 export { type RecordedAnswer, type RecordedCall, type Recording } from './read-recording.ts';
 export { readRecording } from './read-recording.ts';
-export type { Begun } from './recorded-line.ts';
-export { openRecorder, type Recorder } from './recorder.ts';
+export { type Begun, openRecorder, type Recorder } from './recorder.ts';

@@ -72,7 +72,7 @@ export function lineFile(path: string, keep: boolean): LineFile {
       waiting.push(buffer);
       bytes += buffer.length;
       const written = write();
-      if (closed) void written.then(file.letGo).catch(() => {});
+      if (closed) void written.then(() => file.letGo()).catch(() => {});
     },
     lose: () => void (lost += 1),
     get lost() {

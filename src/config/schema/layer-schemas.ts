@@ -22,9 +22,8 @@ import { OPTIONS as summary } from '../../../middleware/summary/options.ts';
 import { OPTIONS as telemetry } from '../../../middleware/telemetry/options.ts';
 import { OPTIONS as timeout } from '../../../middleware/timeout/options.ts';
 import type { JsonObject } from '../../index.ts';
-import { expected, type OptionTable } from '../../layer.ts';
+import { expected, option, optionsSchema, type OptionTable } from '../../layer.ts';
 import { POLICY_FACTORIES } from '../policy-factories.ts';
-import { listOf, members, said, TEXT } from './parts.ts';
 
 /** What the file may say about one layer. */
 export interface LayerSchema {
@@ -49,20 +48,25 @@ export const standsAlone = ({ options, needs, bare }: LayerSchema): boolean =>
   bare === undefined &&
   Object.values(options).every(({ required }) => required !== true);
 
+const OPTIONS_OR_NONE = { ...expected.object, schema: { type: ['object', 'null'] } };
+
 /** A policy by its name, or a checker that code makes. */
-const CHECKER: JsonObject = {
-  ...members({
-    ...Object.fromEntries(
-      [...POLICY_FACTORIES.keys()].map((name) => [
-        name,
-        said(`the options of ${name}, see the page about policies`, { type: ['object', 'null'] }),
-      ]),
-    ),
-    $module: said('a checker or policy that a module exports', TEXT),
-  }),
-  title: 'one policy by its name, or { $module: ./file.ts#name }',
-  minProperties: 1,
-  maxProperties: 1,
+const CHECKER = {
+  ...expected.object,
+  schema: {
+    ...optionsSchema({
+      ...Object.fromEntries(
+        [...POLICY_FACTORIES.keys()].map((name) => [
+          name,
+          option(OPTIONS_OR_NONE, `the options of ${name}, see the page about policies`),
+        ]),
+      ),
+      $module: option(expected.string, 'a checker or policy that a module exports'),
+    }),
+    title: 'one policy by its name, or { $module: ./file.ts#name }',
+    minProperties: 1,
+    maxProperties: 1,
+  },
 };
 
 /** By layer. */
@@ -76,7 +80,10 @@ export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = {
   permissions: {
     description:
       'what a call is about to do has to be allowed: by checkers, or by a person they send for',
-    options: { ...permissions, checkers: { ...permissions.checkers, schema: listOf(CHECKER) } },
+    options: {
+      ...permissions,
+      checkers: { ...permissions.checkers, schema: expected.listOf(CHECKER).schema },
+    },
   },
   scopedExecutor: {
     description: 'narrows tools, capabilities and side effects for everything inside',

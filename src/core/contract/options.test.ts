@@ -192,7 +192,8 @@ describe('checkOptions', () => {
 });
 
 describe('optionsSchema', () => {
-  const { either, expiry, integer, listOf, mapOf, object, oneOf, required, string } = expected;
+  const { either, expiry, integer, listOf, mapOf, object, oneOf, required, shape, string } =
+    expected;
   const kinds = {
     string,
     flag: expected.boolean,
@@ -202,6 +203,7 @@ describe('optionsSchema', () => {
     list: listOf(string),
     map: mapOf(integer(0)),
     choice: either('1 or a word', integer(1), string),
+    shape: shape({ a: option(required(string), 'a word'), b: option(integer(1), 'one', '1') }),
     expiry,
   };
 
@@ -210,7 +212,14 @@ describe('optionsSchema', () => {
       optionsSchema({ value: option(kind, 'a value', 'none') }),
     );
     const values = ['', 'a', 'in', 'never', true, 0, 1, 2.5, 4, 2 ** 31, null, [], ['a'], [1]];
-    const objects = [{}, { a: 1 }, { a: 'b' }];
+    const objects = [
+      {},
+      { a: 1 },
+      { a: 'b' },
+      { a: 'b', b: 0 },
+      { a: 'b', b: 1 },
+      { a: 'b', c: 1 },
+    ];
 
     for (const value of [...values, ...objects])
       expect([value, validate({ value })]).toEqual([value, kind.test(value)]);

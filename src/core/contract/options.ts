@@ -56,6 +56,15 @@ export function optionsSchema(options: OptionTable): JsonObject {
   };
 }
 
+function isMet(value: unknown, options: OptionTable): boolean {
+  try {
+    checkOptions('', value, options);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 type Kind = Expectation & { readonly schema: JsonObject };
 
 const kind = (text: string, test: Expectation['test'], schema: JsonObject): Kind =>
@@ -126,6 +135,9 @@ const kinds = {
       (value) => isObject(value) && Object.values(value).every(item.test),
       { type: 'object', additionalProperties: item.schema ?? {}, title: 'an object' },
     ),
+  /** An object with these members and no others. */
+  shape: (options: OptionTable): Kind =>
+    kind('an object', (value) => isMet(value, options), optionsSchema(options)),
   required: <T extends Expectation>(item: T): T => Object.freeze({ ...item, required: true }),
 };
 
