@@ -15,12 +15,11 @@ interface Manifest {
   readonly exports: Readonly<Record<string, { readonly default?: string }>>;
   readonly bin: { readonly allium: string };
   readonly dependencies: object;
-  readonly peerDependencies: object;
 }
 
 const manifestIn = (folder: string): Manifest =>
   JSON.parse(readFileSync(resolve(folder, 'package.json'), 'utf8')) as Manifest; // npm has read it before.
-const { exports: doors, bin, dependencies, peerDependencies } = manifestIn('.');
+const { exports: doors, bin, dependencies } = manifestIn('.');
 
 const layers = readdirSync('middleware').filter((name) =>
   existsSync(`middleware/${name}/${name}.ts`),
@@ -47,11 +46,11 @@ const programs = ['src', 'middleware', 'conformance', 'examples']
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
 
 /**
- * Whatever is installed beside the package stays outside of it, and so does the package where it
- * names itself.
+ * Stay outside of the chunks: the dependencies, the package where it names itself, and
+ * OpenTelemetry's SDK, which the application installs.
  */
 const installed = new RegExp(
-  `^(?:allium|${Object.keys({ ...dependencies, ...peerDependencies }).join('|')})(?:/|$)`,
+  `^(?:allium|@opentelemetry|${Object.keys(dependencies).join('|')})(?:/|$)`,
 );
 
 /** The licences of the packages that are in the chunks, which ask to be passed on with them. */

@@ -70,9 +70,9 @@ export async function proxyBench(options: BenchOptions): Promise<Report> {
 
 const goalsFor = (measured: readonly Measured[]): readonly Goal[] => [
   ratioGoal(measured, LATENCY, EMPTY, BYTES, 1.1),
-  ratioGoal(measured, LATENCY, FULL, DIRECT, 2),
+  ratioGoal(measured, LATENCY, FULL, DIRECT, 3),
   throughputGoal(measured, THROUGHPUT, FULL, DIRECT, 0.45),
-  throughputGoal(measured, THROUGHPUT, FULL, SDK, 1),
+  throughputGoal(measured, THROUGHPUT, FULL, SDK, 0.75),
   throughputGoal(measured, THROUGHPUT, FULL, NAIVE, 3),
 ];
 

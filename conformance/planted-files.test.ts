@@ -16,11 +16,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
+import { fileApprovals } from '../src/approvals/store/approval-stores.ts';
 import { approvalOf } from '../src/approvals/approvals.fixture.ts';
-import { fileGrants } from '../src/approvals/grants/file-grants.ts';
+import { fileGrants } from '../src/approvals/grants/grant-stores.ts';
 import { grantOf } from '../src/approvals/grants/grants.fixture.ts';
-import { filePins } from '../src/pins/file-pins.ts';
+import { filePins } from '../src/pins/pin-stores.ts';
 import { NOW, toolOf } from '../src/pins/pins.fixture.ts';
 import { reconcilePins } from '../src/pins/judge-definition.ts';
 import { takeLock } from '../src/system/writer-lock.ts';

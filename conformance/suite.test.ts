@@ -119,7 +119,9 @@ describe.each(layers.map(({ name }) => name))('the scenarios of %s', (layer) => 
     const own = loaded.filter(({ scenario }) => scenario.id.startsWith(`${layer}.`));
     const text = JSON.stringify(own.map(({ scenario }) => scenario.layers));
     const options = optionNames(
-      readFileSync(join(root, `middleware/${layer}/${layer}.ts`), 'utf8'),
+      ['options', layer]
+        .map((file) => readFileSync(join(root, `middleware/${layer}/${file}.ts`), 'utf8'))
+        .join('\n'),
     );
 
     expect(own.length).toBeGreaterThan(0);

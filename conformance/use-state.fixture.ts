@@ -6,11 +6,11 @@
 
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { lineFile } from '../middleware/record/line-file.ts';
+import { lineFile } from '../src/recording/line-file.ts';
 import { fileOutputs } from '../src/dispatch/run/output-files.ts';
-import { fileApprovals } from '../src/approvals/store/file-approvals.ts';
-import { fileGrants } from '../src/approvals/grants/file-grants.ts';
-import { filePins } from '../src/pins/file-pins.ts';
+import { fileApprovals } from '../src/approvals/store/approval-stores.ts';
+import { fileGrants } from '../src/approvals/grants/grant-stores.ts';
+import { filePins } from '../src/pins/pin-stores.ts';
 import { localReceiptSink } from '../src/receipts/write/local-receipt-sink.ts';
 import { verifyReceipts } from '../src/receipts/read/verify-receipts.ts';
 import { fileClaims } from '../src/stores/files/file-claims.ts';

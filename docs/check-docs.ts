@@ -295,7 +295,7 @@ export function tableRows(markdown: string, heading?: string): readonly (readonl
 export function fieldsOf(source: string, name: string): readonly string[] | null {
   const [, body] =
     new RegExp(
-      `^export interface ${name}(?:<.*>)?(?: extends [^{]+)? \\{\\n([\\s\\S]*?)^\\}`,
+      `^export interface ${name}(?:<[^{]*>)?(?: extends [^{]+)? \\{\\n([\\s\\S]*?)^\\}`,
       'm',
     ).exec(source) ?? [];
   return body === undefined

@@ -13,9 +13,14 @@ import * as handoff from '../src/handoff/index.ts';
 import * as hooks from '../src/hooks/index.ts';
 import * as hostBridge from '../src/executors/host-bridge/index.ts';
 import * as allium from '../src/index.ts';
+import * as idempotency from '../src/idempotency/index.ts';
 import * as layer from '../src/layer.ts';
+import * as limits from '../src/limits/index.ts';
 import * as mcp from '../src/mcp/index.ts';
+import * as outputs from '../src/outputs/index.ts';
+import * as pins from '../src/pins/index.ts';
 import * as policy from '../src/policy/index.ts';
+import * as recording from '../src/recording/index.ts';
 import * as stores from '../src/stores/index.ts';
 import * as otel from '../src/telemetry/otel/index.ts';
 import * as telemetry from '../src/telemetry/index.ts';
@@ -121,7 +126,9 @@ describe('the docs', () => {
   );
 
   it.each(layers.map(({ name }) => name))('name exactly the options of %s', (name) => {
-    const options = optionNames(readHere(`middleware/${name}/${name}.ts`));
+    const options = optionNames(
+      ['options', name].map((file) => readHere(`middleware/${name}/${file}.ts`)).join('\n'),
+    );
 
     expect(options.length).toBeGreaterThan(0);
     expect(
@@ -254,6 +261,11 @@ describe('the docs', () => {
     ['allium/handoff', handoff],
     ['allium/consent', consentLibrary],
     ['allium/hooks', hooks],
+    ['allium/idempotency', idempotency],
+    ['allium/limits', limits],
+    ['allium/outputs', outputs],
+    ['allium/pins', pins],
+    ['allium/recording', recording],
     ['allium/otel', otel],
     ['allium/config', config],
     ['allium/mcp', mcp],

@@ -18,7 +18,7 @@ export type {
 export { autoApprove, ruleList, terminalPrompt } from '../src/consent/index.ts';
 export type { DefinitionPinOptions } from './definition-pin/definition-pin.ts';
 export { definitionPin } from './definition-pin/definition-pin.ts';
-export type { QuarantineReport } from './definition-pin/quarantine.ts';
+export type { QuarantineReport } from '../src/pins/index.ts';
 export type { DryRunOptions } from './dry-run/dry-run.ts';
 export { dryRun } from './dry-run/dry-run.ts';
 export type { EvidenceRef, HandoffRecord, ReceiptLink } from '../src/handoff/index.ts';

@@ -6,11 +6,12 @@
 // Tools
 export { defineTool, type ToolDefinition } from './tools/define-tool.ts';
 export type { InferArgs } from './tools/infer-args.ts';
+export type { TypedTool } from './tools/typed-tool.ts';
 export { injectParameter } from './tools/parameters/inject-parameter.ts';
 export type { Provider } from './tools/providers/alias.ts';
 export { exportTools } from './tools/providers/export-tools.ts';
-export { fromProviderArgs } from './tools/providers/from-provider-args.ts';
-export { toToolMessage } from './tools/providers/tool-message.ts';
+export { fromProviderArgs } from './tools/providers/provider-messages.ts';
+export { toToolMessage } from './tools/providers/provider-messages.ts';
 export { createRegistry, type Registry, type RegistryOptions } from './tools/registry.ts';
 export {
   type HiddenArgument,
@@ -31,6 +32,7 @@ export type { SideEffectLevel, ToolAnnotations, ToolKind } from './core/contract
 export {
   type AdvertiseOptions,
   type GovernedTools,
+  type GovernedToolsOf,
   type GovernOptions,
   governTools,
 } from './dispatch/govern-tools.ts';

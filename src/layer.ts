@@ -6,9 +6,11 @@
 // What a layer is, and what it is given
 export {
   defineLayer,
+  must,
   type Next,
   type OrderRule,
   type SchemaTransform,
+  should,
   type Scrub,
   type TooLate,
   type ToolCaller,
@@ -119,9 +121,16 @@ export {
 } from './approvals/fingerprint.ts';
 
 // Its options, and the tools it is meant for
-export { checkOptions, type Expectation, expected } from './core/contract/options.ts';
+export {
+  checkOptions,
+  type Expectation,
+  expected,
+  option,
+  type OptionTable,
+  optionsSchema,
+} from './core/contract/options.ts';
 export { matchesTool } from './core/contract/layer.ts';
-export { filePins } from './pins/file-pins.ts';
+export { filePins } from './pins/pin-stores.ts';
 export {
   changesFromPin,
   judgeDefinition,

@@ -41,10 +41,10 @@ const waiting = await host().call(request);
 const id = waiting.interruption?.id ?? '';
 assert.deepEqual([waiting.status, waiting.executed], ['approval_required', 'no']);
 
-// Somebody decides, in another process or in a week.
+// A person decides, in another process or in a week.
 await answerApproval(approvals, id, { decision: 'allow_once', decidedBy: 'ada', reason: 'rent' });
 
-// A host takes the call up. It may be another one, after a restart.
+// A host resumes the call. It may be another one, after a restart.
 const done = await host().resume(id);
 assert.deepEqual(
   [done.status, done.toolCallId, done.approval?.decidedBy],

@@ -70,7 +70,7 @@ assert.equal(merged.audit.reason, 'reason of inner');
 // #region none
 const bare = governTools({ tools: [readFile], layers: [] });
 const unrecorded = await bare.call({ name: 'read_file', arguments: { path: 'a' } });
-const turnedAway = await bare.call({ name: 'read_file', arguments: {} });
+const turnedAway = await bare.call({ name: 'read_file', arguments: '{}' });
 assert.equal(unrecorded.audit, undefined);
 assert.equal(turnedAway.audit?.layers[0]?.name, 'admission');
 // #endregion none

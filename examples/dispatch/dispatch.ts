@@ -100,7 +100,7 @@ console.log(`advertise  ${hidden.error}`);
 // #region repair
 const strict = governTools({ tools: [lookUp], layers: [], onInvalidArgs: 'throw' });
 
-await assert.rejects(strict.call({ name: 'look_up', arguments: {} }), (error) => {
+await assert.rejects(strict.call({ name: 'look_up', arguments: '{}' }), (error) => {
   assert.ok(isAlliumError(error, 'ERR_INVALID_ARGS'));
   assert.equal(error.result?.status, 'schema_violation');
   return true;

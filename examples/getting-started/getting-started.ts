@@ -93,7 +93,8 @@ assert.deepEqual(refunds, []);
 // #endregion preview
 
 // #region refused
-const misspelt = await governed.call({ name: 'find_ordre', arguments: { id: 'A-1' } });
+const written: string = 'find_ordre'; // A name in code would not compile; a model's is any text.
+const misspelt = await governed.call({ name: written, arguments: { id: 'A-1' } });
 const malformed = await governed.call({ name: 'find_order', arguments: '{"id": ' });
 const failed = await governed.call({ name: 'find_order', arguments: { id: 'B-2' } });
 

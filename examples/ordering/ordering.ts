@@ -230,13 +230,14 @@ const echo = defineTool({
 // #region leading-observers
 const gate = defineLayer({ name: 'gate', caller: (call, next) => next(call) });
 
+const unknown: string = 'no_such_tool';
 for (const leading of [true, false]) {
   const seen: unknown[] = [];
   const governed = governTools({
     tools: [echo],
     layers: leading ? [watch(seen), gate] : [gate, watch(seen)],
   });
-  await governed.call({ name: 'no_such_tool', arguments: {} });
+  await governed.call({ name: unknown, arguments: {} });
   await governed.call({ name: 'echo', arguments: '{"text": ' });
   assert.equal(seen.length, leading ? 2 : 0);
 }

@@ -34,7 +34,7 @@ await governed.call(
   { turn: { sessionId: 'session-1' } },
 );
 await governed.call(
-  { name: 'count_words', arguments: {}, id: 'call_2' },
+  { name: 'count_words', arguments: '{}', id: 'call_2' },
   { turn: { sessionId: 'session-1' } },
 );
 

@@ -150,7 +150,8 @@ describe('auditLog around governed tools', () => {
   it('tells of unknown tools, malformed calls and calls without a reason', async () => {
     const sink = recordingSink<Receipt>();
     const { governed } = govern(auditLog(sink), requiredReason());
-    await governed.call({ name: 'nope', arguments: {} });
+    const unknown: string = 'nope';
+    await governed.call({ name: unknown, arguments: {} });
     await governed.call({ name: 'write_note', arguments: '{"text":' });
     await governed.call({ name: 'write_note', arguments: { text: 'a', reason: ' ' } });
 

@@ -4,11 +4,9 @@ import {
   checkOptions,
   clockOf,
   defineLayer,
-  expected,
-  hashCanonical,
-  type HashKey,
   hashWith,
   isObserved,
+  must,
   type Next,
   type OrderRule,
   type ToolCall,
@@ -18,43 +16,14 @@ import {
 import {
   deliverReceipts,
   type Delivery,
-  type Durability,
   hashValues,
   type LocalReceiptSink,
   localReceiptSink,
-  type ReceiptSink,
 } from '../../src/receipts/index.ts';
+import { type AuditLogOptions, type AuditLogSink, OPTIONS } from './options.ts';
 import { intentNotKept, notReady, record, type Settings, unrecorded } from './record-call.ts';
 
-/**
- * Where receipts go: a function, the files of this machine, the `tool_call_audit` event, or the
- * last two.
- */
-export type AuditLogSink = ReceiptSink | LocalReceiptSink | 'local' | 'cloud' | 'both';
-
-export interface AuditLogOptions {
-  /** Gets every receipt. A function is awaited; `'cloud'` lets it ride on the audit event. */
-  readonly sink: AuditLogSink;
-  /** Names of members that are left out of every hash, at every depth. @default none */
-  readonly redact?: readonly string[];
-  /**
-   * When a receipt counts as kept. Functions are waited for unless it is `'background'`. @default
-   * 'write'
-   */
-  readonly durability?: Durability;
-  /**
-   * Writes a line before a tool runs that is not read-only, and runs it only once that line is
-   * kept. @default false
-   */
-  readonly intent?: boolean;
-  /**
-   * Makes HMACs instead of plain hashes. @default the key of the receipt files, and none for other
-   * sinks
-   */
-  readonly key?: HashKey | false;
-  /** Whether calls are refused while receipts cannot be delivered. @default 'block' */
-  readonly onSinkError?: 'block' | 'warn';
-}
+export type { AuditLogOptions, AuditLogSink };
 
 /**
  * Writes down every call, also those that were turned away. Hashes cannot be turned back, but
@@ -130,50 +99,14 @@ async function announced(
 
 function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {
   const options = typeof given === 'object' ? given : { sink: given };
-  checkOptions('auditLog', options, {
-    sink: expected.required({
-      text: 'a function, a receipt sink, "local", "cloud" or "both"',
-      test: isSink,
-    }),
-    redact: expected.listOf(expected.string),
-    durability: expected.oneOf('fsync', 'write', 'background'),
-    // An event is told after the call: nothing would be kept before the tool runs.
-    intent: {
-      text: 'true or false, and false with "cloud"',
-      test: (value) => value === false || (value === true && options.sink !== 'cloud'),
-    },
-    key: {
-      text: 'false, or a key { id, secret }',
-      test: (value) => value === false || isKey(value),
-    },
-    onSinkError: expected.oneOf('block', 'warn'),
-  });
+  checkOptions('auditLog', options, OPTIONS);
+  // An event is told after the call: nothing would be kept before the tool runs.
+  if (options.sink === 'cloud')
+    checkOptions('auditLog', options, { ...OPTIONS, intent: NO_INTENT });
   return options;
 }
 
-/**
- * A function that looks like a receipt sink must be one: half of it would fail with the first
- * receipt.
- */
-function isSink(value: unknown): boolean {
-  if (typeof value !== 'function')
-    return value === 'local' || value === 'cloud' || value === 'both';
-  return (
-    !('append' in value) ||
-    ['append', 'ready', 'flush', 'close'].every(
-      (name) => typeof Reflect.get(value, name) === 'function',
-    )
-  );
-}
-
-function isKey(value: unknown): boolean {
-  try {
-    hashCanonical(null, { key: value as HashKey }); // Its type is checked there.
-    return value !== undefined;
-  } catch {
-    return false;
-  }
-}
+const NO_INTENT = { ...OPTIONS.intent, test: (value: unknown) => value === false };
 
 function localSinkOf(sink: AuditLogSink): LocalReceiptSink | null {
   if (sink === 'local' || sink === 'both') return localReceiptSink();
@@ -189,33 +122,33 @@ function deliveryOf(
   return typeof sink === 'function' ? deliverReceipts(sink, { keep, owned: false }) : null;
 }
 
-const outsideOf = (name: string, because: string): OrderRule => ({
-  outsideOf: name,
-  level: 'must',
-  because,
-});
-
 /**
  * Layers that turn calls away or change them must be inside: otherwise the receipt is about another
  * call than was asked for, or there is none.
  */
 const ORDER: readonly OrderRule[] = [
-  outsideOf('consent', 'inside it, calls that a person or a rule refused would leave no receipt'),
-  outsideOf(
+  must.outsideOf(
+    'consent',
+    'inside it, calls that a person or a rule refused would leave no receipt',
+  ),
+  must.outsideOf(
     'requiredReason',
     'inside it, calls without a reason would leave no receipt, and receipts would lack the reason',
   ),
-  outsideOf('redaction', 'inside it, results that were withheld would be recorded as given out'),
-  outsideOf(
+  must.outsideOf(
+    'redaction',
+    'inside it, results that were withheld would be recorded as given out',
+  ),
+  must.outsideOf(
     'idempotency',
     'inside it, calls that were answered from the store would leave no receipt',
   ),
-  outsideOf('rateLimit', 'inside it, calls over the limit would leave no receipt'),
-  outsideOf('dryRun', 'inside it, calls that were only previewed would leave no receipt'),
-  outsideOf(
+  must.outsideOf('rateLimit', 'inside it, calls over the limit would leave no receipt'),
+  must.outsideOf('dryRun', 'inside it, calls that were only previewed would leave no receipt'),
+  must.outsideOf(
     'timeout',
     'inside it, a tool that ran out of time would leave its receipt late or never',
   ),
-  outsideOf('retry', 'inside it, every attempt would leave a receipt of its own'),
-  outsideOf('permissions', 'inside it, calls that were not permitted would leave no receipt'),
+  must.outsideOf('retry', 'inside it, every attempt would leave a receipt of its own'),
+  must.outsideOf('permissions', 'inside it, calls that were not permitted would leave no receipt'),
 ];

@@ -9,35 +9,28 @@ import {
   defineLayer,
   type EntryPatch,
   expected,
-  fail,
   matchesTool,
+  must,
   type OrderRule,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import {
+  admittedCalls,
+  checkedTaken,
+  counterKey,
+  type LimitScope,
+  limitQuestions,
+  scopeOf,
+  untold,
+} from '../../src/limits/index.ts';
 import { type CounterStore, memoryCounters, type TakeRequest } from '../../src/stores/index.ts';
-import { limitQuestions } from './limit-questions.ts';
-import { admittedCalls, counterKey, type LimitScope } from './run-counters.ts';
+import { type CallLimitOptions, OPTIONS } from './options.ts';
 
-export interface CallLimitOptions {
-  /** How many calls are admitted, of all tools together. 0 admits none. @default no limit */
-  readonly maxCalls?: number;
-  /**
-   * How many calls of one tool are admitted, by name or glob (`*`); the first that matches counts.
-   * @default none
-   */
-  readonly perTool?: Readonly<Record<string, number>>;
-  /** Whose counts these are. Calls that name no run are counted by session. @default 'run' */
-  readonly per?: LimitScope;
-  /** How many questions may be put to people. 0 allows none. @default no limit */
-  readonly maxPrompts?: number;
-  /** Where calls are counted. Questions are counted in this process. @default counters in memory */
-  readonly store?: CounterStore;
-  /** How the error begins. @default 'call limit exceeded' */
-  readonly message?: string;
-}
+export type { CallLimitOptions };
 
 /**
  * Checks and takes in one step; a refused call takes nothing, and what was taken is not given back.
@@ -45,7 +38,7 @@ export interface CallLimitOptions {
  * knows no time: see `rateLimit` for windows.
  */
 export function callLimit(options: CallLimitOptions): ToolLayer {
-  checkOptions('callLimit', options, EXPECTED);
+  checkOptions('callLimit', options, OPTIONS);
   const {
     maxCalls,
     perTool = {},
@@ -55,7 +48,7 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     message = 'call limit exceeded',
   } = options;
   if (maxCalls === undefined && maxPrompts === undefined && options.perTool === undefined)
-    checkOptions('callLimit', options, { ...EXPECTED, maxCalls: ONE_OF_THREE });
+    checkOptions('callLimit', options, { ...OPTIONS, maxCalls: ONE_OF_THREE });
   const caps = Object.entries(perTool);
   const admitted = admittedCalls();
   const take = (call: ToolCall) => {
@@ -72,10 +65,10 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
     order: maxPrompts === undefined ? ORDER : [...ORDER, ...PROMPT_ORDER],
     async caller(call, next) {
       let line: EntryPatch;
-      if (admitted.hasCounted(call)) {
+      if (admitted.has(call)) {
         line = { status: 'ok', resumed: true };
       } else {
-        const taken = await take(call).catch((cause: unknown) => failed(call, cause));
+        const taken = await take(call).catch((cause: unknown) => untold(call, cause));
         if (!('line' in taken)) return taken;
         if (taken.over !== null) return refused(call, taken.over, message, per);
         admitted.add(call);
@@ -95,41 +88,18 @@ export function callLimit(options: CallLimitOptions): ToolLayer {
   });
 }
 
-const whole = expected.integer(0);
-
-const EXPECTED = {
-  maxCalls: whole,
-  perTool: expected.mapOf(whole),
-  per: expected.oneOf('run', 'session'),
-  maxPrompts: whole,
-  store: {
-    text: 'a store with take',
-    test: (value: unknown) =>
-      expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
-  },
-  message: expected.string,
-};
-
 const ONE_OF_THREE = expected.required({
   text: 'given, or perTool or maxPrompts in its place',
   test: () => true,
 });
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls over the limit would leave no receipt',
-  },
-  { outsideOf: 'retry', level: 'should', because: 'inside it, every attempt takes from the limit' },
+  must.insideOf('auditLog', 'outside it, calls over the limit would leave no receipt'),
+  should.outsideOf('retry', 'inside it, every attempt takes from the limit'),
 ];
 
 const PROMPT_ORDER: readonly OrderRule[] = [
-  {
-    outsideOf: 'consent',
-    level: 'must',
-    because: 'inside it, people are asked before anybody counts the questions',
-  },
+  must.outsideOf('consent', 'inside it, people are asked before anybody counts the questions'),
 ];
 
 interface Limit {
@@ -149,14 +119,10 @@ function limitsOf(
   cap: number | undefined,
 ): readonly Limit[] {
   const limits: Limit[] = [];
-  if (cap !== undefined)
-    limits.push({
-      key: counterKey(call, per, [maxCalls ?? null, cap, call.toolName]),
-      max: cap,
-      of: 'tool',
-    });
-  if (maxCalls !== undefined)
-    limits.push({ key: counterKey(call, per, [maxCalls]), max: maxCalls, of: 'all' });
+  const limit = (of: Limit['of'], max: number, ...parts: readonly unknown[]) =>
+    limits.push({ key: counterKey(['callLimit', ...parts, ...scopeOf(call, per)]), max, of });
+  if (cap !== undefined) limit('tool', cap, maxCalls ?? null, cap, call.toolName);
+  if (maxCalls !== undefined) limit('all', maxCalls, maxCalls);
   return limits;
 }
 
@@ -175,10 +141,8 @@ async function takeAll(
   let line: EntryPatch = {};
   for (const limit of limits) {
     const { max } = limit;
-    const { admitted, count } = await store.take(limit.key, { max, windowMs: null, ...by });
-    // A store is the host's own, but what it says about admission is not taken for more than it is.
-    if (typeof admitted !== 'boolean' || !Number.isFinite(count))
-      throw new TypeError('the store did not say whether the call is admitted');
+    const taken = await store.take(limit.key, { max, windowMs: null, ...by });
+    const { admitted, count } = checkedTaken(taken);
     if (!admitted) return { line, over: { limit, count } };
     line = {
       ...line,
@@ -208,15 +172,3 @@ function refused(
 
 const figuresOf = ({ limit, count }: Over): EntryPatch =>
   limit.of === 'all' ? { count, cap: limit.max } : { toolCount: count, toolCap: limit.max };
-
-const failed = (call: ToolCall, cause: unknown): ToolResult =>
-  annotate(
-    fail(
-      call,
-      'tool_middleware_exception',
-      cause,
-      'Whether this call is within its limit could not be told, so it did not run.',
-    ),
-    {},
-    { status: 'failed' },
-  );

@@ -15,7 +15,6 @@ import {
   type Judges,
   type Open,
   passGate,
-  RULE_DECISION,
   type RuleDecision,
   ruleList,
   type Settled,
@@ -26,15 +25,12 @@ import {
 } from '../../src/consent/index.ts';
 import {
   annotate,
-  type ApprovalPrompt,
   approveCall,
   checkOptions,
   clockOf,
   createIdOf,
   decideWithin,
   defineLayer,
-  type Expectation,
-  expected,
   fingerprintOf,
   interrupt,
   type Interruption,
@@ -46,55 +42,19 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import { type ConsentOptions, OPTIONS } from './options.ts';
 import { denied, expired, failed, recorded } from './refusals.ts';
 
 export type {
   ConsentAnswer,
   ConsentDecide,
   ConsentDecision,
+  ConsentOptions,
   ConsentRule,
   RuleDecision,
   TerminalPromptOptions,
 };
 export { autoApprove, ruleList, terminalPrompt };
-
-export interface ConsentOptions {
-  /** Decides about the calls that no rule is about. */
-  readonly decide?: ConsentDecide;
-  /** Any deny counts before any ask, and any ask before any allow. */
-  readonly rules?: readonly ConsentRule[];
-  /**
-   * For calls that no rule is about, where there is no `decide`. @default 'ask' with `rules`; else
-   * the tool's annotations count
-   */
-  readonly default?: RuleDecision;
-  /**
-   * How long a decision may take, in milliseconds, or `never`. @default as long as the caller
-   * waits, and then one day
-   */
-  readonly expiresMs?: number | 'never';
-  /** Whether `allow_always` and `reject_always` are offered and kept. @default false */
-  readonly remember?: boolean;
-  /** Channels to ask on, beside those of the host. @default none */
-  readonly prompts?: readonly ApprovalPrompt[];
-}
-
-/** A longer timer fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-const EXPECTED: Readonly<Record<keyof ConsentOptions, Expectation>> = {
-  decide: expected.function,
-  rules: { text: 'a list of rules', test: Array.isArray },
-  default: RULE_DECISION,
-  expiresMs: {
-    text: `a whole number from 1 to ${MAX_TIMER_MS}, or 'never'`,
-    test: (value) =>
-      value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
-    numeric: true,
-  },
-  remember: expected.boolean,
-  prompts: expected.listOf(expected.function),
-};
 
 /**
  * Lets a call go on only where somebody approved it, and binds the approval to this very call:
@@ -103,18 +63,13 @@ const EXPECTED: Readonly<Record<keyof ConsentOptions, Expectation>> = {
  */
 export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
   const options = typeof given === 'function' ? { decide: given } : given;
-  checkOptions('consent', options, EXPECTED);
+  checkOptions('consent', options, OPTIONS);
   const { remember = false, prompts = [] } = options;
   const standing = remember ? createStandingAnswers() : null;
   const expiresMs = options.expiresMs === 'never' ? undefined : options.expiresMs;
   const waitsForEver = options.expiresMs === 'never';
-  const parts: Parts = {
-    ...consentJudges(options),
-    prompts: Object.freeze([...prompts]),
-    standing,
-    expiresMs,
-    waitsForEver,
-  };
+  const asking = { prompts: Object.freeze([...prompts]), standing, expiresMs, waitsForEver };
+  const parts: Parts = { ...consentJudges(options), ...asking };
   return defineLayer({
     name: 'consent',
     caller(call, next) {

@@ -6,50 +6,25 @@ import {
   clockOf,
   defineLayer,
   definitionOf,
-  expected,
-  filePins,
   guardCall,
+  must,
   type OrderRule,
   ownDefinition,
-  type PinStore,
+  should,
   type ToolLayer,
 } from '../../src/layer.ts';
-import { pinKeeper } from './pin-keeper.ts';
 import {
-  lineOf,
+  filePins,
   objectionTo,
-  type QuarantineReport,
+  pinKeeper,
+  quarantinedCall,
   quarantinedSpec,
-  refusalOf,
-  reporter,
-} from './quarantine.ts';
+  quarantineLine,
+  quarantineReporter,
+} from '../../src/pins/index.ts';
+import { type DefinitionPinOptions, OPTIONS } from './options.ts';
 
-export interface DefinitionPinOptions {
-  /** Where pins are kept. @default files in `pins` of the state folder */
-  readonly store?: PinStore;
-  /**
-   * Where the tools come from, such as the name of an MCP server; every source has pins of its own.
-   * @default 'tools'
-   */
-  readonly source?: string;
-  /**
-   * What becomes of a tool that comes to a source which has pins: it is pinned as well, or refused
-   * until somebody accepts it. @default 'pin'
-   */
-  readonly onNew?: 'pin' | 'refuse';
-  /** Whether calls of a tool that has changed are refused, or only recorded. @default 'refuse' */
-  readonly onChange?: 'refuse' | 'warn';
-  /**
-   * How the error begins, and what is shown in the place of the description. @default what is the
-   * matter with the tool
-   */
-  readonly message?: string;
-  /**
-   * Told about a tool that is not what was accepted, once for each definition, with what differs.
-   * @default a warning of the process
-   */
-  readonly onQuarantine?: (report: QuarantineReport) => void;
-}
+export type { DefinitionPinOptions };
 
 /**
  * Trust on first use: the tools of a source are pinned with the first call of one of them. From
@@ -58,7 +33,7 @@ export interface DefinitionPinOptions {
  * not at what they do: a tool that keeps its description and changes its code goes unnoticed.
  */
 export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
-  checkOptions('definitionPin', options, EXPECTED);
+  checkOptions('definitionPin', options, OPTIONS);
   const {
     store = filePins(),
     source = 'tools',
@@ -72,7 +47,7 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
     source,
     onNew,
     onChange,
-    tell: reporter(source, onQuarantine),
+    tell: quarantineReporter(source, onQuarantine),
   });
 
   return defineLayer({
@@ -84,45 +59,24 @@ export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {
     },
     async caller(call, next) {
       const finding = await keeper.called(call.toolName, definitionOf(call), clockOf(call).now());
-      if (finding.isRefused) return refusalOf(call, finding, message);
+      if (finding.isRefused) return quarantinedCall(call, finding, message);
       // A layer further in may give the call the name of another tool.
       const guarded = guardCall(call, ({ toolName }) =>
         toolName === call.toolName ? null : objectionTo(keeper.known(toolName), toolName, message),
       );
-      return annotate(await next(guarded), {}, lineOf(finding));
+      return annotate(await next(guarded), {}, quarantineLine(finding));
     },
   });
 }
 
-const isStore = (value: unknown): boolean =>
-  expected.object.test(value) &&
-  (['read', 'update'] as const).every(
-    (step) => typeof (value as Partial<PinStore>)[step] === 'function',
-  );
-
-const EXPECTED = {
-  store: { text: 'a store with read and update', test: isStore },
-  source: expected.string,
-  onNew: expected.oneOf('pin', 'refuse'),
-  onChange: expected.oneOf('refuse', 'warn'),
-  message: expected.string,
-  onQuarantine: expected.function,
-};
-
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls of tools that have changed would leave no receipt',
-  },
-  {
-    outsideOf: 'consent',
-    level: 'should',
-    because: 'inside it, a person is asked about a tool that is not the one they know',
-  },
-  {
-    outsideOf: 'idempotency',
-    level: 'should',
-    because: 'inside it, a tool that has changed is still answered for from the store',
-  },
+  must.insideOf('auditLog', 'outside it, calls of tools that have changed would leave no receipt'),
+  should.outsideOf(
+    'consent',
+    'inside it, a person is asked about a tool that is not the one they know',
+  ),
+  should.outsideOf(
+    'idempotency',
+    'inside it, a tool that has changed is still answered for from the store',
+  ),
 ];

@@ -4,22 +4,17 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  expected,
   matchesTool,
+  must,
   ok,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import { type DryRunOptions, OPTIONS } from './options.ts';
 
-export interface DryRunOptions {
-  /** Names or globs of the tools to preview. An empty list previews none. @default every tool */
-  readonly only?: readonly string[];
-  /** Names or globs of the tools to run all the same. @default none */
-  readonly except?: readonly string[];
-  /** How the preview begins. @default '(dry run)' */
-  readonly message?: string;
-}
+export type { DryRunOptions };
 
 /**
  * Never runs the tools it is meant for: `ok`, `dry_run`, `executed: 'no'`, with a preview in words
@@ -28,27 +23,18 @@ export interface DryRunOptions {
  * sending it as an answer that does.
  */
 export function dryRun(options: DryRunOptions = {}): ToolLayer {
-  checkOptions('dryRun', options, {
-    only: expected.listOf(expected.string),
-    except: expected.listOf(expected.string),
-    message: expected.string,
-  });
+  checkOptions('dryRun', options, OPTIONS);
   const { only, except = [], message = '(dry run)' } = options;
   const isMeant = (name: string) =>
     (only === undefined || matchesTool(only, name)) && !matchesTool(except, name);
   return defineLayer({
     name: 'dryRun',
     order: [
-      {
-        insideOf: 'redaction',
-        level: 'must',
-        because: 'outside it, a preview shows the arguments that redaction hides',
-      },
-      {
-        insideOf: 'consent',
-        level: 'should',
-        because: 'outside it, a preview does not tell whether the call would be allowed',
-      },
+      must.insideOf('redaction', 'outside it, a preview shows the arguments that redaction hides'),
+      should.insideOf(
+        'consent',
+        'outside it, a preview does not tell whether the call would be allowed',
+      ),
     ],
     caller: (call, next) => (isMeant(call.toolName) ? preview(call, message) : next(call)),
     tooLate: ({ toolName }) => (isMeant(toolName) ? { wouldHaveBeen: 'dry_run' } : null),

@@ -1,8 +1,10 @@
 /** Turns a handoff that a tool's result carries into a checked record. */
 
 import {
-  HANDOFF_LIMITS,
+  emitHandoff,
+  findPayload,
   type HandoffContext,
+  openDelivery,
   personaName,
   readHandoff,
 } from '../../src/handoff/index.ts';
@@ -16,28 +18,15 @@ import {
   type JsonObject,
   policyOf,
   raise,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { emitHandoff, type HandoffSink, openDelivery } from './emit-handoff.ts';
+import { type HandoffArtifactOptions, OPTIONS } from './options.ts';
 
-export interface HandoffArtifactOptions {
-  /**
-   * Is told of every valid handoff, after the stack's scrubs have cleaned it. The call does not
-   * wait for it. @default none
-   */
-  readonly sink?: HandoffSink;
-  /** Looks for the handoff before the keys do. @default none */
-  readonly detect?: DetectHandoff;
-  /** Further members of a result to look under, after `__handoff` and `handoff`. @default none */
-  readonly keys?: readonly string[];
-  /** Who hands over where a handoff does not say so. @default nobody: the field is required */
-  readonly source?: string;
-  /** Raises for a handoff that is not valid, instead of noting it. @default false */
-  readonly strict?: boolean;
-}
+export type { HandoffArtifactOptions };
 
 /**
  * Looks at results with status `ok` only, and changes none of them unless it is strict. What a tool
@@ -46,28 +35,13 @@ export interface HandoffArtifactOptions {
  * for whoever starts the next persona.
  */
 export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer {
-  checkOptions('handoffArtifact', options, {
-    sink: expected.function,
-    detect: expected.function,
-    keys: expected.listOf(expected.string),
-    source: {
-      text: `a name of 1 to ${HANDOFF_LIMITS.name} characters`,
-      test: (value) => typeof value === 'string' && typeof personaName(value) === 'string',
-    },
-    strict: expected.boolean,
-  });
+  checkOptions('handoffArtifact', options, OPTIONS);
   const { sink, detect, source, strict = false } = options;
   const keys = ['__handoff', 'handoff', ...(options.keys ?? [])];
   const delivery = openDelivery(sink);
   return defineLayer({
     name: 'handoffArtifact',
-    order: [
-      {
-        insideOf: 'auditLog',
-        level: 'should',
-        because: 'outside it, the handoff is missing from the receipt',
-      },
-    ],
+    order: [should.insideOf('auditLog', 'outside it, the handoff is missing from the receipt')],
     caller: async (call, next) => handedOver(call, await next(call)),
     close: () => delivery.close(),
   });
@@ -86,6 +60,8 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
       : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
   }
 }
+
+const isObject = (value: unknown): value is JsonObject => expected.object.test(value);
 
 const contextOf = (call: ToolCall, source: string | undefined): HandoffContext => ({
   id: `handoff_${createIdOf(call)()}`,
@@ -107,57 +83,3 @@ function unusable(result: ToolResult, fields: readonly string[]): ToolResult {
   });
   return raise(annotate(refused, {}, { status: 'invalid', fields }));
 }
-
-/** Looks for a handoff in a result its own way. Nothing, or a failure, leaves it to the keys. */
-type DetectHandoff = (call: ToolCall, result: ToolResult) => unknown;
-
-/** Longer texts are not taken apart in search of a handoff. */
-const MAX_TEXT = 256 * 1024;
-
-/** What a tool may have meant as a handoff; `null` for nothing. It may be of any type. */
-function findPayload(
-  call: ToolCall,
-  result: ToolResult,
-  keys: readonly string[],
-  detect: DetectHandoff | undefined,
-): unknown {
-  const detected = detect === undefined ? null : detectedBy(detect, call, result);
-  if (detected !== null) return detected;
-  const value = objectIn(result);
-  if (value === null) return null;
-  const key = keys.find((name) => Object.hasOwn(value, name) && value[name] !== null);
-  return key === undefined ? null : value[key];
-}
-
-function detectedBy(detect: DetectHandoff, call: ToolCall, result: ToolResult): unknown {
-  try {
-    const found = detect(call, result);
-    if (!(found instanceof Promise)) return found ?? null;
-    // It is not waited for, and must not end the process when it rejects.
-    found.catch(() => {});
-    return null;
-  } catch {
-    return null;
-  }
-}
-
-/** The structured value, or the one that a text stands for. */
-function objectIn({ result, content }: ToolResult): JsonObject | null {
-  if (isObject(result)) return result;
-  if (typeof result === 'string') return parsed(result);
-  const [block, ...more] = content;
-  return result === null && block?.type === 'text' && more.length === 0 ? parsed(block.text) : null;
-}
-
-function parsed(text: string): JsonObject | null {
-  if (text.length > MAX_TEXT || !text.trimStart().startsWith('{')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

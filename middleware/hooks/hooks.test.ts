@@ -62,8 +62,9 @@ function start(
     tools: [echo],
     layers: [...outer, hooks({ hooks: list, pool: given, deadlineMs: 1_000 }), ...inner],
   });
+  const name: string = 'echo';
   const call = (args: object, options: object = {}) =>
-    governed.call({ name: 'echo', arguments: args, id: 'c1' }, options);
+    governed.call({ name, arguments: args, id: 'c1' }, options);
   return { call, ran, governed };
 }
 

@@ -3,52 +3,34 @@
  * what goes in and what comes out.
  */
 
-import type { BuiltinGrants, HookEffect, ScriptPool } from '../../src/artifacts/index.ts';
 import {
+  askAfter,
+  askBefore,
   blockedText,
-  HOOKED_EFFECTS,
   type HookDefinition,
   type HookRun,
   type HookSource,
   hookSource,
   hooksBefore,
+  hooksLine,
   hooksOn,
+  passedCalls,
+  recheck,
 } from '../../src/hooks/index.ts';
 import {
   checkOptions,
   defineLayer,
-  type Expectation,
   expected,
   gateCall,
   type JsonObject,
+  must,
   type OrderRule,
+  should,
   type ToolLayer,
 } from '../../src/layer.ts';
-import { askAfter, askBefore, passedCalls, recheck } from './around-call.ts';
-import { lineOf } from './refusals.ts';
+import { type HooksOptions, OPTIONS } from './options.ts';
 
-export type { HookDefinition, HookRun };
-
-export interface HooksOptions {
-  /** The hooks, as `loadArtifacts` gives them or written out. @default those of `dir` */
-  readonly hooks?: readonly HookDefinition[];
-  /** A project whose hook files are loaded with the first call. @default none */
-  readonly dir?: string;
-  /**
-   * Where the scripts run. One that is given is not closed. @default a pool of the layer's own,
-   * made with the first script
-   */
-  readonly pool?: ScriptPool;
-  /** The most that the built-ins of the scripts may reach. @default what each file asks for */
-  readonly grants?: BuiltinGrants;
-  /**
-   * Built-ins that act and that hooks get only where they are named: `exec.run`, `fs.write`.
-   * @default none
-   */
-  readonly effects?: readonly HookEffect[];
-  /** How long one script may take, in milliseconds. @default 5000 */
-  readonly deadlineMs?: number;
-}
+export type { HookDefinition, HookRun, HooksOptions };
 
 /**
  * Asks the hooks of `tool.pre` before the call goes on, and those of `tool.post` about what came of
@@ -76,67 +58,35 @@ export function hooks(options: HooksOptions): ToolLayer {
     },
     async tooLate(call) {
       const { blocked, runs } = await hooksBefore(call, source);
-      if (blocked === null) return runs.length === 0 ? null : lineOf('too_late', runs);
-      return { ...lineOf('too_late', runs), wouldHaveBeen: 'policy_blocked' };
+      if (blocked === null) return runs.length === 0 ? null : hooksLine('too_late', runs);
+      return { ...hooksLine('too_late', runs), wouldHaveBeen: 'policy_blocked' };
     },
     close: () => source.use.close(),
   });
 }
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls that a hook blocked would leave no receipt',
-  },
-  {
-    outsideOf: 'consent',
-    level: 'should',
-    because:
-      'inside it, people are asked about calls that a hook blocks, and approve arguments that a hook changes',
-  },
-  {
-    outsideOf: 'idempotency',
-    level: 'should',
-    because: 'inside it, a call that is answered from the store is shown to no hook',
-  },
-  {
-    outsideOf: 'retry',
-    level: 'should',
-    because: 'inside it, the hooks are asked again for every attempt',
-  },
-  {
-    outsideOf: 'dryRun',
-    level: 'should',
-    because: 'inside it, calls are previewed that a hook would block',
-  },
-  {
-    outsideOf: 'timeout',
-    level: 'must',
-    because: 'inside it, the time of the scripts counts as the tool being slow',
-  },
+  must.insideOf('auditLog', 'outside it, calls that a hook blocked would leave no receipt'),
+  should.outsideOf(
+    'consent',
+    'inside it, people are asked about calls that a hook blocks, and approve arguments that a hook changes',
+  ),
+  should.outsideOf(
+    'idempotency',
+    'inside it, a call that is answered from the store is shown to no hook',
+  ),
+  should.outsideOf('retry', 'inside it, the hooks are asked again for every attempt'),
+  should.outsideOf('dryRun', 'inside it, calls are previewed that a hook would block'),
+  must.outsideOf('timeout', 'inside it, the time of the scripts counts as the tool being slow'),
 ];
-
-const EXPECTED: Readonly<Record<keyof HooksOptions, Expectation>> = {
-  hooks: { text: 'a list of hooks', test: Array.isArray },
-  dir: expected.string,
-  pool: {
-    text: 'a pool with run and close',
-    test: (value) =>
-      expected.object.test(value) && typeof (value as Partial<ScriptPool>).run === 'function',
-  },
-  grants: expected.object,
-  effects: expected.listOf(expected.oneOf(...HOOKED_EFFECTS)),
-  deadlineMs: expected.integer(1),
-};
 
 const ONE_OF_TWO = expected.required({ text: 'given, or dir in its place', test: Array.isArray });
 
 /** Throws for options that cannot be meant. */
 function sourceOf(owner: string, options: HooksOptions): HookSource {
-  checkOptions(owner, options, EXPECTED);
+  checkOptions(owner, options, OPTIONS);
   // A layer that was made to guard and was given nothing to guard with is a mistake.
-  if (options.dir === undefined) checkOptions(owner, options, { ...EXPECTED, hooks: ONE_OF_TWO });
+  if (options.dir === undefined) checkOptions(owner, options, { ...OPTIONS, hooks: ONE_OF_TWO });
   const {
     hooks = [],
     dir = null,

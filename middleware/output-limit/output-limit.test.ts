@@ -16,7 +16,8 @@ import {
   toToolMessage,
   withResult,
 } from '../../src/index.ts';
-import { isHeavierThan, outputLimit, type OutputLimitOptions } from './output-limit.ts';
+import { isHeavierThan } from '../../src/outputs/large-output.ts';
+import { outputLimit, type OutputLimitOptions } from './output-limit.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const refOf = (text: string, mediaType = ''): OutputFileRef => ({

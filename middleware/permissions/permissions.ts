@@ -1,71 +1,25 @@
 /** What a call is about to do has to be allowed: by checkers, or by a person they send for. */
 
 import {
-  type ApprovalRecord,
   annotate,
+  type ApprovalRecord,
   checkOptions,
   defineLayer,
   denyAlways,
   type EntryPatch,
-  expected,
-  expectedChecker,
   gateCall,
-  type PermissionChecker,
   permissionGate,
   type PermissionReport,
   permissionReportOf,
   type PermissionSet,
+  should,
   type ToolLayer,
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
+import { OPTIONS, type PermissionsOptions } from './options.ts';
 
-export interface PermissionsOptions {
-  /**
-   * Policies and functions that are asked about everything a call is about to do. Any deny counts
-   * before any ask, and any ask before any allow.
-   */
-  readonly checkers: readonly PermissionChecker[];
-  /**
-   * For what a tool proposes and nobody has an opinion on: `allow`, `deny`, `ask` or
-   * `require_approval`. @default 'deny'
-   */
-  readonly fallback?: 'allow' | 'deny' | 'ask' | 'require_approval';
-  /**
-   * Nothing is refused or asked; what would have been is on record, and told to the function.
-   * @default false
-   */
-  readonly shadow?: boolean | ((report: PermissionReport) => void);
-  /**
-   * Does not show the model what the checkers are certain never to allow; not in shadow mode, which
-   * refuses nothing. @default false
-   */
-  readonly hide?: boolean;
-  /**
-   * How long a person may take to approve, in milliseconds, or `never`. @default as long as the
-   * caller waits, and then one day
-   */
-  readonly expiresMs?: number | 'never';
-}
-
-/** A longer timer fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-const EXPECTED = {
-  checkers: expected.required(expected.listOf(expectedChecker)),
-  fallback: expected.oneOf('allow', 'deny', 'ask', 'require_approval'),
-  shadow: {
-    text: 'true, false or a function',
-    test: (value: unknown) => typeof value === 'boolean' || typeof value === 'function',
-  },
-  hide: expected.boolean,
-  expiresMs: {
-    text: `a whole number from 1 to ${MAX_TIMER_MS}, or 'never'`,
-    test: (value: unknown) =>
-      value === 'never' || (expected.integer(1).test(value) && Number(value) <= MAX_TIMER_MS),
-    numeric: true,
-  },
-} as const;
+export type { PermissionsOptions };
 
 /**
  * Lays checkers down for every call below. They are asked once, right before the tool, about the
@@ -74,7 +28,7 @@ const EXPECTED = {
  * does: for that there are jails and sandboxes.
  */
 export function permissions(options: PermissionsOptions): ToolLayer {
-  checkOptions('permissions', options, EXPECTED);
+  checkOptions('permissions', options, OPTIONS);
   const { checkers, fallback = 'deny', shadow = false, hide = false, expiresMs } = options;
   const set: PermissionSet = {
     owner: 'permissions',
@@ -88,11 +42,10 @@ export function permissions(options: PermissionsOptions): ToolLayer {
   return defineLayer({
     name: 'permissions',
     order: [
-      {
-        insideOf: 'auditLog',
-        level: 'should',
-        because: 'outside it, receipts do not say who allowed a call, and over what',
-      },
+      should.insideOf(
+        'auditLog',
+        'outside it, receipts do not say who allowed a call, and over what',
+      ),
     ],
     ...(hide && shadow === false
       ? {

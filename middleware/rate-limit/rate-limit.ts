@@ -1,68 +1,45 @@
 /** Admits so many calls and no more. */
 
-import { hash } from 'node:crypto';
 import {
   annotate,
   checkOptions,
-  clockOf,
   defineLayer,
-  expected,
-  fail,
   outcomeOf,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
-import { type CounterStore, memoryCounters, type Taken } from '../../src/stores/index.ts';
+import { admittedCalls, callCounter, untold } from '../../src/limits/index.ts';
+import { memoryCounters, type Taken } from '../../src/stores/index.ts';
+import { OPTIONS, type RateLimitOptions } from './options.ts';
 
-export interface RateLimitOptions {
-  /** How many calls are admitted, in all or per window. 0 admits none. */
-  readonly maxCalls: number;
-  /** The window in milliseconds. @default none: the count never goes down */
-  readonly windowMs?: number;
-  /**
-   * What has a limit of its own: each tool, each session, or what the function names. @default the
-   * layer as a whole
-   */
-  readonly per?: LimitPer;
-  /** Where calls are counted. @default a `memoryCounters()` of its own */
-  readonly store?: CounterStore;
-  /** How the error begins. @default 'rate limit exceeded' */
-  readonly message?: string;
-}
+export type { RateLimitOptions };
 
 /**
- * Checks and takes in one step; a refused call takes nothing. What was taken is not given back,
- * whatever becomes of the call. A call that is taken up again after an interruption takes nothing
- * if it was admitted before. It does not make calls wait for their turn.
+ * Checks and takes in one step; a refused call takes nothing, and nothing is given back. A call
+ * that is resumed takes nothing if it was admitted before. It does not make calls wait their turn.
  */
 export function rateLimit(options: RateLimitOptions): ToolLayer {
-  checkOptions('rateLimit', options, EXPECTED);
-  const {
-    maxCalls: max,
-    windowMs = null,
-    per,
-    store = memoryCounters(),
-    message = 'rate limit exceeded',
-  } = options;
+  checkOptions('rateLimit', options, OPTIONS);
+  const { maxCalls: max, windowMs = null, per, message = 'rate limit exceeded' } = options;
+  const { store = memoryCounters() } = options;
   if (!Number.isSafeInteger(max * (windowMs ?? 1)))
     checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
-  const take = taker(store, per, max, windowMs);
-
+  const take = callCounter(store, per, max, windowMs);
   return defineLayer({
     name: 'rateLimit',
     order: [
-      {
-        insideOf: 'idempotency',
-        level: 'should',
-        because: 'outside it, an answer that is given again would use up the limit',
-      },
+      should.insideOf(
+        'idempotency',
+        'outside it, an answer that is given again would use up the limit',
+      ),
     ],
     async caller(call, next) {
-      if ((call.turn.resumes ?? 0) > 0 && admitted.has(call))
+      if (admitted.has(call))
         return annotate(await next(call), {}, { status: 'ok', resumed: true, cap: max });
       let taken: Taken;
       try {
@@ -70,7 +47,7 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
         // A store in memory has answered by now.
         taken = asked instanceof Promise ? await asked : asked;
       } catch (cause) {
-        return failed(call, cause);
+        return untold(call, cause);
       }
       if (!taken.admitted) return limited(call, taken, max, message);
       const result = await next(call);
@@ -85,162 +62,19 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
   });
 }
 
-/** Takes one call from the counter that it belongs to. */
-function taker(
-  store: CounterStore,
-  per: LimitPer | undefined,
-  max: number,
-  windowMs: number | null,
-): (call: ToolCall) => Taken | Promise<Taken> {
-  const keyOf = limitKeys(per, [max, windowMs]);
-  // Tools are known, but of sessions and of what a function names there can be any number.
-  const isMadeUp = per !== undefined && per !== 'tool';
-  const takeFrom = (call: ToolCall, key: string): Taken | Promise<Taken> => {
-    const now = clockOf(call).monotonic();
-    const { sessionId: owner } = call.turn;
-    const taken = store.take(
-      key,
-      isMadeUp ? { max, windowMs, now, owner } : { max, windowMs, now },
-    );
-    return 'then' in taken ? Promise.resolve(taken).then(checked) : checked(taken);
-  };
-  return (call) => {
-    const key = keyOf(call);
-    return typeof key === 'string'
-      ? takeFrom(call, key)
-      : key.then((named) => takeFrom(call, named));
-  };
-}
-
-const NAMES = expected.oneOf('tool', 'session');
-
-const EXPECTED = {
-  maxCalls: expected.required(expected.integer(0)),
-  windowMs: expected.integer(1),
-  per: {
-    text: `${NAMES.text} or a function`,
-    test: (value: unknown) => NAMES.test(value) || expected.function.test(value),
-  },
-  store: {
-    text: 'a store with take',
-    test: (value: unknown) =>
-      expected.object.test(value) && typeof (value as Partial<CounterStore>).take === 'function',
-  },
-  message: expected.string,
-};
-
 /** Allowances are counted in whole numbers of call × millisecond. */
 const SHORTER = { text: 'a shorter window for so many calls', test: () => false, numeric: true };
 
-/** A store is the host's own, but what it says about admission is not taken for more than it is. */
-function checked(taken: Taken): Taken {
-  const { admitted, count, retryAfterMs } = taken;
-  if (
-    typeof admitted === 'boolean' &&
-    Number.isFinite(count) &&
-    (retryAfterMs === null || Number.isFinite(retryAfterMs))
-  )
-    return taken;
-  throw new TypeError('the store did not say whether the call is admitted');
-}
-
-function limited(
-  call: ToolCall,
-  { count, retryAfterMs }: Taken,
-  cap: number,
-  message: string,
-): ToolResult {
-  const advice =
-    retryAfterMs === null
-      ? `Do not call ${call.toolName} again.`
-      : `Wait ${Math.ceil(retryAfterMs)} ms before calling ${call.toolName} again.`;
-  const text = `${message} (cap: ${cap}, count: ${count}). ${advice}`;
+function limited(call: ToolCall, taken: Taken, cap: number, message: string): ToolResult {
+  const { count, retryAfterMs } = taken;
+  const figures = `${message} (cap: ${cap}, count: ${count}).`;
   const line = { status: 'blocked', count, cap };
-  if (retryAfterMs !== null)
-    return annotate(
-      refuse(call, 'rate_limited', text, { retryAfterMs: Math.ceil(retryAfterMs) }),
-      {},
-      line,
-    );
-  // What never refills must not look worth another try.
-  return annotate(
-    withResult(refuse(call, 'rate_limited', text), { errorClass: 'fatal' }),
-    {},
-    line,
-  );
-}
-
-const failed = (call: ToolCall, cause: unknown): ToolResult =>
-  annotate(
-    fail(
-      call,
-      'tool_middleware_exception',
-      cause,
-      'Whether this call is within its limit could not be told, so it did not run.',
-    ),
-    {},
-    { status: 'failed' },
-  );
-
-/** What has a limit of its own. A function must answer a non-empty string. */
-type LimitPer = 'tool' | 'session' | ((call: ToolCall) => string | Promise<string>);
-
-/**
- * Keys for the store. Limits of another size have other counters, so that layers can share a
- * store.
- */
-function limitKeys(
-  per: LimitPer | undefined,
-  limit: readonly unknown[],
-): (call: ToolCall) => string | Promise<string> {
-  if (per === undefined) {
-    const key = textOf([...limit, 'all']);
-    return () => key;
+  if (retryAfterMs === null) {
+    const refusal = refuse(call, 'rate_limited', `${figures} Do not call ${call.toolName} again.`);
+    // What never refills must not look worth another try.
+    return annotate(withResult(refusal, { errorClass: 'fatal' }), {}, line);
   }
-  if (per === 'tool') return ({ toolName }) => textOf([...limit, per, toolName]);
-  if (per === 'session') return ({ turn }) => textOf([...limit, per, turn.sessionId]);
-  return (call) => {
-    const name = per(call);
-    return typeof name === 'string'
-      ? ownKey(name, limit)
-      : Promise.resolve(name).then((awaited) => ownKey(awaited, limit));
-  };
-}
-
-function ownKey(name: unknown, limit: readonly unknown[]): string {
-  if (typeof name === 'string' && name !== '') return textOf([...limit, 'own', name]);
-  throw new TypeError(
-    `"per" must answer a non-empty string, got ${name === '' ? 'an empty one' : typeof name}`,
-  );
-}
-
-const MAX_KEY_LENGTH = 200;
-
-function textOf(parts: readonly unknown[]): string {
-  const text = JSON.stringify(parts);
-  return text.length > MAX_KEY_LENGTH ? `sha256:${hash('sha256', text)}` : text;
-}
-
-interface AdmittedCalls {
-  add(call: ToolCall): void;
-  has(call: ToolCall): boolean;
-}
-
-const MAX_REMEMBERED = 10_000;
-
-/**
- * Calls that were counted, for when they come again after an interruption. One that was forgotten
- * is counted anew.
- */
-function admittedCalls(): AdmittedCalls {
-  const seen = memoryCounters({ maxKeys: MAX_REMEMBERED });
-  const take = ({ turn, callId }: ToolCall, max: number) =>
-    seen.take(textOf([turn.sessionId, callId]), {
-      max,
-      windowMs: null,
-      now: 0,
-      owner: turn.sessionId,
-    });
-  // A counter that may admit nothing tells its count.
-  return { add: (call) => void take(call, 1), has: (call) => take(call, 0).count > 0 };
+  const waitMs = Math.ceil(retryAfterMs);
+  const text = `${figures} Wait ${waitMs} ms before calling ${call.toolName} again.`;
+  return annotate(refuse(call, 'rate_limited', text, { retryAfterMs: waitMs }), {}, line);
 }

@@ -5,8 +5,7 @@
 import {
   checkOptions,
   defineLayer,
-  expected,
-  type Expectation,
+  must,
   type OrderRule,
   type ToolLayer,
   withCall,
@@ -16,19 +15,12 @@ import {
   cleanCall,
   cleanResult,
   compileRules,
-  DETECTORS,
   finish,
-  type Incoming,
-  isPattern,
-  parsePath,
-  type RedactionDetector,
-  type RedactionPattern,
-  type RedactionStrategy,
   type Redactor,
-  STRATEGIES,
   textCleaner,
   type Work,
 } from '../../src/redaction/index.ts';
+import { OPTIONS, type RedactionOptions } from './options.ts';
 import {
   blockedCall,
   blockedResult,
@@ -39,6 +31,7 @@ import {
   uncheckedResult,
 } from './refusals.ts';
 
+export type { RedactionOptions };
 export type {
   RedactionAnswer,
   RedactionDetector,
@@ -48,70 +41,16 @@ export type {
   Redactor,
 } from '../../src/redaction/index.ts';
 
-export interface RedactionOptions {
-  /** What to look for. @default ['secrets'], or none beside a redactor given alone */
-  readonly detectors?: readonly RedactionDetector[];
-  /**
-   * What becomes of findings, by detector, or of those of `paths` and `patterns`. @default 'mask'
-   * for all
-   */
-  readonly strategies?: Readonly<
-    Partial<Record<RedactionDetector | 'paths' | 'patterns', RedactionStrategy>>
-  >;
-  /**
-   * Members of arguments and results that are always hidden: `headers.authorization`,
-   * `items[*].secret`, `**.token`. @default none
-   */
-  readonly paths?: readonly string[];
-  /** Expressions in RE2 syntax; what they match is hidden. @default none */
-  readonly patterns?: readonly RedactionPattern[];
-  /** Asked after everything else, once for the arguments and once for the result. @default none */
-  readonly redactor?: Redactor;
-  /**
-   * What becomes of findings in arguments: `report` records them and gives the tool what the model
-   * sent. @default 'mask'
-   */
-  readonly in?: Incoming;
-  /**
-   * Key of the `hash` strategy, where digests must be the same in another process. @default a
-   * random one per layer
-   */
-  readonly key?: string;
-}
-
-const strategy = expected.oneOf(...STRATEGIES);
-const STRATEGY_NAMES: readonly string[] = [...DETECTORS, 'paths', 'patterns'];
-
-const EXPECTED: Readonly<Record<keyof RedactionOptions, Expectation>> = {
-  detectors: expected.listOf(expected.oneOf(...DETECTORS)),
-  strategies: {
-    text: `an object of ${STRATEGY_NAMES.join(', ')}, each value ${strategy.text}`,
-    test: (value) =>
-      expected.mapOf(strategy).test(value) &&
-      Object.keys(value as object).every((name) => STRATEGY_NAMES.includes(name)),
-  },
-  paths: expected.listOf({
-    text: 'a path such as "headers.token"',
-    test: (value) => typeof value === 'string' && parsePath(value) !== null,
-  }),
-  patterns: expected.listOf({ text: 'an expression, or { name, pattern }', test: isPattern }),
-  redactor: expected.function,
-  in: expected.oneOf('mask', 'report'),
-  key: {
-    text: 'a string of at least 16 characters',
-    test: (value) => typeof value === 'string' && value.length >= 16,
-  },
-};
-
 /**
  * Where arguments reach the layers inside as the model sent them, a layer that keeps or sends them
  * on must not stand there.
  */
-const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => ({
-  insideOf,
-  level: 'must',
-  because: `in: 'report' hands the arguments on as they are, and ${insideOf} inside it would keep what was found`,
-}));
+const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((keeper) =>
+  must.insideOf(
+    keeper,
+    `in: 'report' hands the arguments on as they are, and ${keeper} inside it would keep what was found`,
+  ),
+);
 
 /**
  * Cleans the arguments before anything inside sees them, and every surface of the result, progress
@@ -121,7 +60,7 @@ const KEEPERS: readonly OrderRule[] = ['record', 'telemetry'].map((insideOf) => 
  */
 export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer {
   const given = typeof options === 'function' ? { detectors: [], redactor: options } : options;
-  checkOptions('redaction', given, EXPECTED);
+  checkOptions('redaction', given, OPTIONS);
   const {
     detectors = ['secrets'],
     strategies = {},
@@ -144,12 +83,15 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     scrub: textCleaner(rules),
     ...(incoming === 'report' ? { order: KEEPERS } : {}),
     async caller(call, next) {
-      const sent = await orNull(cleanCall(call, rules, redactor, incoming));
+      // Most work is done at once: to wait for it would cost a turn.
+      const checking = orNull(cleanCall(call, rules, redactor, incoming));
+      const sent = checking instanceof Promise ? await checking : checking;
       if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
       if (sent === null) return uncheckedCall(call);
       if (sent.blocked) return blockedCall(sent);
       const answered = await next(sent.call);
-      const cleaned = await orNull(cleanResult(answered, sent, rules, redactor));
+      const cleaning = orNull(cleanResult(answered, sent, rules, redactor));
+      const cleaned = cleaning instanceof Promise ? await cleaning : cleaning;
       if (cleaned === ABORTED) return cancelled(shownCall(sent));
       if (cleaned === null) return uncheckedResult(sent);
       if (cleaned.blocked) return blockedResult(sent, cleaned);

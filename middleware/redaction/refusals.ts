@@ -73,12 +73,14 @@ export function recorded(
   sent: CleanedCall,
   found: Found,
 ): ToolResult {
-  const counts = { ...sent.counts, ...found.counts };
-  const isQuiet =
-    sent.fields.length === 0 && found.fields.length === 0 && Object.keys(counts).length === 0;
+  const isQuiet = isNothing(sent) && isNothing(found);
   if (isQuiet && !always) return result;
+  const counts = { ...sent.counts, ...found.counts };
   return noted(result, sent, found, isQuiet ? {} : { found: counts });
 }
+
+const isNothing = ({ fields, counts }: Found): boolean =>
+  fields.length === 0 && Object.keys(counts).length === 0;
 
 /** Both lists, joined to what a redaction further in and other layers have written there. */
 function noted(

@@ -4,50 +4,19 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  expected,
-  isRendered,
   matchesTool,
+  must,
   type OrderRule,
-  outcomeOf,
-  quoteVoice,
   refuse,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
-  withResult,
 } from '../../src/layer.ts';
-import { callHistory } from './call-history.ts';
+import { callHistory, withNote } from '../../src/limits/index.ts';
+import { OPTIONS, type RepeatGuardOptions } from './options.ts';
 
-export interface RepeatGuardOptions {
-  /**
-   * From which same call on the result tells the model that it repeats itself. @default 3, or
-   * `stopAfter` where that is less
-   */
-  readonly nudgeAfter?: number;
-  /** How many same calls are let through; a further one is refused. @default 5 */
-  readonly stopAfter?: number;
-  /** Whose calls are compared. Calls that name no run are compared by session. @default 'run' */
-  readonly per?: 'run' | 'session';
-  /**
-   * Among how many of the last calls the same ones are counted, so that loops over several calls
-   * are seen. @default 50
-   */
-  readonly windowCalls?: number;
-  /** How long a call counts, in milliseconds. @default as long as it is among the last ones */
-  readonly windowMs?: number;
-  /**
-   * Names of arguments that do not make a call another one. @default `reason`, where the tool does
-   * not declare it itself
-   */
-  readonly ignore?: readonly string[];
-  /**
-   * Names or globs (`*`) of the tools that may be called again and again, such as those that poll.
-   * @default none
-   */
-  readonly except?: readonly string[];
-  /** How the error begins. @default 'the same call again' */
-  readonly message?: string;
-}
+export type { RepeatGuardOptions };
 
 /**
  * Counts calls of the same tool with the same arguments among the last ones of a run, whether they
@@ -55,7 +24,7 @@ export interface RepeatGuardOptions {
  * change is a repetition too, unless its tool is in `except`.
  */
 export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
-  checkOptions('repeatGuard', options, EXPECTED);
+  checkOptions('repeatGuard', options, OPTIONS);
   const {
     stopAfter = 5,
     nudgeAfter = Math.min(3, stopAfter),
@@ -70,7 +39,10 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
   checkOptions(
     'repeatGuard',
     { nudgeAfter, windowCalls },
-    { nudgeAfter: atMost(stopAfter), windowCalls: moreThan(stopAfter) },
+    {
+      nudgeAfter: bound(`at most stopAfter (${stopAfter})`, (count) => count <= stopAfter),
+      windowCalls: bound(`more than stopAfter (${stopAfter})`, (count) => count > stopAfter),
+    },
   );
   const history = callHistory({ per, windowCalls, windowMs, ignore });
 
@@ -84,95 +56,31 @@ export function repeatGuard(options: RepeatGuardOptions = {}): ToolLayer {
       if (count > stopAfter) return stopped(call, count, stopAfter, message);
       const result = await next(call);
       if (count < nudgeAfter) return annotate(result, {}, { status: 'ok', count });
-      return annotate(
-        nudged(result, nudgeFor(call, count)),
-        {},
-        { status: 'nudged', count, cap: stopAfter },
-      );
+      const line = { status: 'nudged', count, cap: stopAfter };
+      return annotate(withNote(result, nudgeFor(call, count)), {}, line);
     },
   });
 }
 
-const whole = expected.integer(1);
-
-const EXPECTED = {
-  nudgeAfter: whole,
-  stopAfter: whole,
-  per: expected.oneOf('run', 'session'),
-  windowCalls: whole,
-  windowMs: whole,
-  ignore: expected.listOf(expected.string),
-  except: expected.listOf(expected.string),
-  message: expected.string,
-};
-
-const atMost = (max: number) => ({
-  text: `at most stopAfter (${max})`,
-  test: (value: unknown) => Number(value) <= max,
-  numeric: true,
-});
-const moreThan = (min: number) => ({
-  text: `more than stopAfter (${min})`,
-  test: (value: unknown) => Number(value) > min,
+const bound = (text: string, isKept: (value: number) => boolean) => ({
+  text,
+  test: (value: unknown) => isKept(Number(value)),
   numeric: true,
 });
 
 const ORDER: readonly OrderRule[] = [
-  {
-    insideOf: 'auditLog',
-    level: 'must',
-    because: 'outside it, calls that were stopped would leave no receipt',
-  },
-  {
-    outsideOf: 'consent',
-    level: 'should',
-    because: 'inside it, a person is asked about the same call again and again',
-  },
-  {
-    outsideOf: 'idempotency',
-    level: 'should',
-    because: 'inside it, repetitions that are answered from the store are not seen',
-  },
-  {
-    outsideOf: 'retry',
-    level: 'should',
-    because: 'inside it, every attempt counts as a repetition',
-  },
-  {
-    outsideOf: 'outputLimit',
-    level: 'should',
-    because: 'inside it, the nudge is cut off a long result',
-  },
+  must.insideOf('auditLog', 'outside it, calls that were stopped would leave no receipt'),
+  should.outsideOf('consent', 'inside it, a person is asked about the same call again and again'),
+  should.outsideOf(
+    'idempotency',
+    'inside it, repetitions that are answered from the store are not seen',
+  ),
+  should.outsideOf('retry', 'inside it, every attempt counts as a repetition'),
+  should.outsideOf('outputLimit', 'inside it, the nudge is cut off a long result'),
 ];
 
 const nudgeFor = ({ toolName }: ToolCall, count: number): string =>
   `[Note: this is call ${count} of ${toolName} with the same arguments. Do not repeat it: use what you have, change the arguments, or do something else.]`;
-
-/**
- * Adds to every text the model may read. The structured value stays: it may have to fit an output
- * schema. Where a tool has written lines that look like notes of ours, they are quoted: the nudge
- * is the only one.
- */
-function nudged(result: ToolResult, nudge: string): ToolResult {
-  // One that waits for a person is not over yet.
-  if (outcomeOf(result) === 'interrupted') return result;
-  const quoted = result.content.map((block) =>
-    block.type === 'text' ? { ...block, text: quoteVoice(block.text) } : block,
-  );
-  const blocks = isRendered(result)
-    ? {}
-    : { content: [...quoted, { type: 'text' as const, text: nudge }] };
-  if (!result.ok)
-    return withResult(result, {
-      ...blocks,
-      error: `${quoteVoice(result.error ?? '')}\n${nudge}`.trimStart(),
-    });
-  // Written out, not drawn anew: a layer inside may have hidden what the blocks still hold.
-  return withResult(result, {
-    ...blocks,
-    renderedResult: `${quoteVoice(result.renderedResult)}\n${nudge}`,
-  });
-}
 
 function stopped(call: ToolCall, count: number, cap: number, message: string): ToolResult {
   const text = `${message} (call ${count}, at most ${cap}). ${call.toolName} was not called with these arguments: use what it answered before, change the arguments, do something else, or tell the user what is in the way.`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isAlliumError } from '../../src/index.ts';
 import { lines, lineWith, tempFolder } from './recording.fixture.ts';
-import { readRecording } from './read-recording.ts';
+import { readRecording } from '../../src/recording/index.ts';
 
 const files = tempFolder();
 afterAll(files.remove);

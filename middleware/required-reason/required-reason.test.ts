@@ -274,7 +274,8 @@ describe('requiredReason around governed tools', () => {
     const [spec] = governed.tools;
     const args = spec === undefined ? {} : fromProviderArgs(spec, { text: 'a', reason: null });
 
-    expect(await governed.call({ name: 'echo', arguments: args })).toMatchObject({
+    const name: string = 'echo';
+    expect(await governed.call({ name, arguments: args })).toMatchObject({
       status: 'ok',
       audit: { reasonMissing: true },
     });
@@ -304,7 +305,7 @@ describe('requiredReason around governed tools', () => {
       injected: [{ name: 'reason', from: () => 'hidden-value' }],
     };
     const { governed, entered } = govern({}, tool);
-    const result = await governed.call({ name: 'echo', arguments: { reason: 'because' } });
+    const result = await governed.call({ name: 'echo', arguments: '{"reason":"because"}' });
 
     expect(result.status).toBe('schema_violation');
     expect(JSON.stringify(result)).not.toContain('hidden-value');
@@ -337,9 +338,11 @@ describe('requiredReason and a tool that owns the field', () => {
     const { governed, entered } = govern({}, { inputSchema: owning });
 
     expect(governed.tools[0]?.inputSchema).toEqual(owning);
-    expect((await governed.call({ name: 'echo', arguments: {} })).status).toBe('schema_violation');
+    expect((await governed.call({ name: 'echo', arguments: '{}' })).status).toBe(
+      'schema_violation',
+    );
     expect(
-      (await governed.call({ name: 'echo', arguments: { reason: 'because' } })).audit?.reason,
+      (await governed.call({ name: 'echo', arguments: '{"reason":"because"}' })).audit?.reason,
     ).toBe('because');
     expect(entered).toEqual([{ reason: 'because' }]);
   });

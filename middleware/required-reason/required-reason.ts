@@ -7,7 +7,6 @@ import {
   declaresParameter,
   defineLayer,
   type EntryPatch,
-  expected,
   injectParameter,
   type JsonObject,
   type JsonSchema,
@@ -18,54 +17,11 @@ import {
   type ToolResult,
   withCall,
 } from '../../src/layer.ts';
+import { OPTIONS, type RequiredReasonOptions } from './options.ts';
 
-export interface RequiredReasonOptions {
-  /** The parameter that holds the reason. @default 'reason' */
-  readonly field?: string;
-  /** What the model is told about it. @default 'Brief one-line reason for invoking this tool' */
-  readonly description?: string;
-  /** Takes the field off again before the layers inside and the tool. @default true */
-  readonly strip?: boolean;
-  /** Where the reason stands in the audit record, besides `reason`. @default 'summary' */
-  readonly auditKey?: string;
-  /** Shortest reason that counts, without the space around it. @default 1 */
-  readonly minLength?: number;
-  /**
-   * What becomes of a call without a reason: refused, or run with the gap on record. @default
-   * 'reject'
-   */
-  readonly onMissing?: 'reject' | 'fill_blank';
-  /**
-   * Whether the schema shown to the model requires the field. @default true, and false with
-   * `onMissing: 'fill_blank'`
-   */
-  readonly schemaRequired?: boolean;
-}
+export type { RequiredReasonOptions };
 
 const BLANK = '(no reason given)';
-
-/** A text over these would forge what other layers say about the call. */
-const TAKEN_KEYS: ReadonlySet<unknown> = new Set([
-  ...[
-    '__proto__',
-    'layers',
-    'kind',
-    'hints',
-    'consent',
-    'scope',
-    'handoff',
-    'rewrites',
-    'receiptUri',
-    'metadata',
-    'reasonMissing',
-  ],
-]);
-const INHERITED: ReadonlySet<unknown> = new Set(['__proto__', 'constructor', 'prototype']);
-
-const except = (names: ReadonlySet<unknown>) => ({
-  text: `a name, and none of ${[...names].join(', ')}`,
-  test: (value: unknown) => expected.string.test(value) && !names.has(value),
-});
 
 /**
  * Adds a field to every tool, refuses calls that leave it empty, takes it off, and records it. A
@@ -73,15 +29,7 @@ const except = (names: ReadonlySet<unknown>) => ({
  * the words are the model's own.
  */
 export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
-  checkOptions('requiredReason', options, {
-    field: except(INHERITED),
-    description: expected.string,
-    strip: expected.boolean,
-    auditKey: except(TAKEN_KEYS),
-    minLength: expected.integer(1),
-    onMissing: expected.oneOf('reject', 'fill_blank'),
-    schemaRequired: expected.boolean,
-  });
+  checkOptions('requiredReason', options, OPTIONS);
   const {
     field = 'reason',
     strip = true,

@@ -5,59 +5,18 @@ import {
   checkOptions,
   clockOf,
   defineLayer,
-  type Expectation,
-  expected,
   matchesTool,
   pause,
   refuse,
-  STATUSES,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
   withResult,
 } from '../../src/layer.ts';
+import { isFinal, OPTIONS, type RetryOptions } from './options.ts';
 
-export interface RetryOptions {
-  /** How often a call is tried at most, the first time included. @default 3 */
-  readonly maxAttempts?: number;
-  /**
-   * The wait before the second attempt, in milliseconds; it doubles with every further one.
-   * @default 200
-   */
-  readonly backoffMs?: number;
-  /** The longest wait. A tool that asks for a longer one is not tried again. @default 10_000 */
-  readonly maxBackoffMs?: number;
-  /** No attempt begins later than this after the first. @default no limit */
-  readonly maxElapsedMs?: number;
-  /**
-   * Waits a random part of the time, so that calls that failed together do not come back together.
-   * @default true
-   */
-  readonly jitter?: boolean;
-  /** Names or globs of the tools to try again. An empty list means none. @default every tool */
-  readonly only?: readonly string[];
-  /** Names or globs of the tools never to try again. @default none */
-  readonly except?: readonly string[];
-  /** Statuses or error classes that are worth another attempt. @default ['retryable'] */
-  readonly on?: readonly string[];
-  /** A number from 0 to 1 for the jitter. @default Math.random */
-  readonly random?: () => number;
-}
-
-const EXPECTED: Readonly<Record<keyof RetryOptions, Expectation>> = {
-  maxAttempts: expected.integer(1),
-  backoffMs: expected.integer(0),
-  maxBackoffMs: expected.integer(0),
-  maxElapsedMs: expected.integer(0),
-  jitter: expected.boolean,
-  only: expected.listOf(expected.string),
-  except: expected.listOf(expected.string),
-  on: expected.listOf({
-    text: 'an error class or a status that a repetition can change',
-    test: (value) => typeof value === 'string' && value !== '' && !isFinal(value),
-  }),
-  random: expected.function,
-};
+export type { RetryOptions };
 
 /**
  * Repeats a call that failed as `retryable`, if its tool is idempotent or reads only, or if nothing
@@ -66,7 +25,7 @@ const EXPECTED: Readonly<Record<keyof RetryOptions, Expectation>> = {
  * between calls, and does not check whether a tool that calls itself idempotent is.
  */
 export function retry(options: RetryOptions = {}): ToolLayer {
-  checkOptions('retry', options, EXPECTED);
+  checkOptions('retry', options, OPTIONS);
   const {
     only,
     except = [],
@@ -80,13 +39,7 @@ export function retry(options: RetryOptions = {}): ToolLayer {
   const limits = { maxAttempts, maxBackoffMs, maxElapsedMs };
   return defineLayer({
     name: 'retry',
-    order: [
-      {
-        insideOf: 'consent',
-        level: 'should',
-        because: 'outside it, a person is asked again for every attempt',
-      },
-    ],
+    order: [should.insideOf('consent', 'outside it, a person is asked again for every attempt')],
     async caller(call, next) {
       if (!isMeant(call.toolName)) return next(call);
       const startedAt = clockOf(call).monotonic();
@@ -172,25 +125,6 @@ function askedWait({ metadata }: ToolResult): number {
       : undefined;
   return typeof asked === 'number' && asked > 0 ? Math.ceil(asked) : 0;
 }
-
-/**
- * Statuses of the table that a moment's patience can change. Every other one is somebody's
- * decision, or final.
- */
-const PASSING: ReadonlySet<string> = new Set([
-  'executor_error',
-  'timeout',
-  'rate_limited',
-  'circuit_open',
-  'audit_unavailable',
-]);
-
-/**
- * Whether another attempt is out of the question, whatever the options say. Statuses that layers
- * invented are not.
- */
-const isFinal = (status: string): boolean =>
-  Object.hasOwn(STATUSES, status) && !PASSING.has(status);
 
 /** Whether a second run can do no harm: the tool says so, or there was no first one. */
 const mayRepeat = ({ annotations }: ToolCall, { executed }: ToolResult): boolean =>

@@ -4,6 +4,7 @@ import {
   AlliumError,
   annotate,
   defineLayer,
+  should,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
@@ -34,11 +35,10 @@ export function summary(format: SummaryFormat): ToolLayer {
     name: 'summary',
     observes: true,
     order: [
-      {
-        outsideOf: 'requiredReason',
-        level: 'should',
-        because: 'inside it, the reason replaces the line written for people',
-      },
+      should.outsideOf(
+        'requiredReason',
+        'inside it, the reason replaces the line written for people',
+      ),
     ],
     async caller(call, next) {
       const result = await next(call);

@@ -35,9 +35,10 @@ describe('telemetry around governed tools', () => {
   it('sees unknown tools and malformed calls, because it observes', async () => {
     const sink = recordingSink<SpanRecord>();
     const tools = govern(sink);
-    await tools.call({ name: 'no_such_tool', arguments: {} });
+    const unknown: string = 'no_such_tool';
+    await tools.call({ name: unknown, arguments: {} });
     await tools.call({ name: 'fetch_page', arguments: '{"url":' });
-    await tools.call({ name: 'fetch_page', arguments: {} });
+    await tools.call({ name: 'fetch_page', arguments: '{}' });
     await tools.close();
 
     expect(sink.records.map(({ name, status }) => [name, status])).toEqual([

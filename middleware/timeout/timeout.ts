@@ -4,25 +4,17 @@ import {
   annotate,
   checkOptions,
   defineLayer,
-  expected,
   matchesTool,
+  must,
   nextWithin,
   refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
+import { OPTIONS, type TimeoutOptions } from './options.ts';
 
-export interface TimeoutOptions {
-  /** Time for a call, in milliseconds. */
-  readonly maxMs: number;
-  /** Other times by tool name or glob; the first that matches counts. */
-  readonly perTool?: Readonly<Record<string, number>>;
-  /** How long an aborted tool may take to come to an end and say what it did. @default 100 */
-  readonly graceMs?: number;
-  /** How the error begins. @default '<tool> did not answer in time' */
-  readonly message?: string;
-}
+export type { TimeoutOptions };
 
 /**
  * Aborts the signal, waits out the grace, then answers `timeout`, with `executed: 'unknown'` unless
@@ -30,13 +22,7 @@ export interface TimeoutOptions {
  * the background, unheard. A tool's own `timeoutMs` holds as well: the smaller wins.
  */
 export function timeout(options: TimeoutOptions): ToolLayer {
-  const ms = expected.integer(1);
-  checkOptions('timeout', options, {
-    maxMs: expected.required(ms),
-    perTool: expected.mapOf(ms),
-    graceMs: expected.integer(0),
-    message: expected.string,
-  });
+  checkOptions('timeout', options, OPTIONS);
   const { maxMs, perTool = {}, graceMs = 100, message } = options;
   const limits = Object.entries(perTool);
   const limitOf = (name: string) =>
@@ -44,11 +30,10 @@ export function timeout(options: TimeoutOptions): ToolLayer {
   return defineLayer({
     name: 'timeout',
     order: [
-      {
-        insideOf: 'consent',
-        level: 'must',
-        because: 'outside it, the time a person takes to decide would count as the tool being slow',
-      },
+      must.insideOf(
+        'consent',
+        'outside it, the time a person takes to decide would count as the tool being slow',
+      ),
     ],
     caller(call, next) {
       const timeoutMs = limitOf(call.toolName);

@@ -7,10 +7,10 @@ import { snapshot } from '../core/json/json.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 
 /** What is larger was not meant to be read by people, which all of this is for. */
-export const MAX_CLAIM_LENGTH = 1_048_576;
+const MAX_CLAIM_LENGTH = 1_048_576;
 
 /** A value, or what is wrong with it, in words that hold nothing of it. */
-export type Claim =
+type Claim =
   | { readonly value: JsonValue; readonly problem: null }
   | { readonly value: null; readonly problem: string };
 

@@ -5,7 +5,7 @@
 
 import { answerApproval } from './store/answer-approval.ts';
 import type { Approval, ApprovalStore } from './store/approval.ts';
-import { fileApprovals } from './store/file-approvals.ts';
+import { fileApprovals } from './store/approval-stores.ts';
 
 const [dir = '', decision = '', kind = ''] = process.argv.slice(2);
 const files = fileApprovals({ dir });

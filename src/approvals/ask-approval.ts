@@ -4,7 +4,7 @@
  */
 
 import type { Refusal } from '../core/onion/pass.ts';
-import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
 import { clockOf, stateOf, promptsOf, servicesOf, offTheClock } from '../core/onion/own-call.ts';
 import {
   alwaysCovers,
@@ -49,15 +49,12 @@ export interface ApprovalAsk {
 }
 
 /** What a person answered, now or earlier. */
-export interface ApprovalSaid {
+export interface ApprovalSaid extends Pick<ReadAnswer, 'reason' | 'args' | 'supplied'> {
   readonly id: string;
   readonly decision: 'approved' | 'denied' | 'expired';
   readonly by: string;
   readonly at: string;
-  readonly reason?: string;
   readonly always: boolean;
-  readonly args?: JsonObject;
-  readonly supplied?: { readonly value: JsonValue };
   /** For always, whatever the arguments. */
   readonly anyArguments?: true;
   /** The answer was given for always, earlier. */
@@ -188,7 +185,7 @@ async function read(
   { said, channel }: PersonsAnswer,
 ): Promise<ApprovalSaid> {
   const at = isoTime(clockOf(call).now());
-  const answer = readOrNull(said);
+  const answer = readAnswer(said);
   if (answer === null)
     return { id, decision: 'denied', by: channel, at, always: false, reason: NOT_UNDERSTOOD };
   const by = oneLine(answer.decidedBy ?? channel);
@@ -216,15 +213,6 @@ function saidBy(
     ...(supplied === undefined ? {} : { supplied }),
     ...(anyArguments === undefined ? {} : { anyArguments }),
   };
-}
-
-/** Arguments and results that are not JSON cannot be run or shown: they make no answer. */
-function readOrNull(said: unknown): ReadAnswer | null {
-  try {
-    return readAnswer(said);
-  } catch {
-    return null;
-  }
 }
 
 /**

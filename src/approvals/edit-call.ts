@@ -7,7 +7,7 @@ import type { ToolCall } from '../core/contract/call.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 
 /** The call to go on with, or what an edit comes to that cannot be used. */
-export type Edited = { readonly call: ToolCall } | { readonly result: ToolResult };
+type Edited = { readonly call: ToolCall } | { readonly result: ToolResult };
 
 /**
  * The call with other arguments, the same call where they are no others, or a `schema_violation`.

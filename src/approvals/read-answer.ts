@@ -1,17 +1,12 @@
 /** What a person answered, read strictly: what is not exactly an answer approves nothing. */
 
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
-import { APPROVAL_ANSWERS, type ApprovalDecision } from '../core/contract/approval.ts';
+import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../core/contract/approval.ts';
 import { isObject, snapshot } from '../core/json/json.ts';
 
 /** An answer whose every member was read once. */
-export interface ReadAnswer {
-  readonly decision: ApprovalDecision;
-  readonly decidedBy?: string;
-  readonly reason?: string;
-  readonly args?: JsonObject;
+export interface ReadAnswer extends Omit<ApprovalAnswer, 'result'> {
   readonly supplied?: { readonly value: JsonValue };
-  readonly anyArguments?: true;
 }
 
 const MEMBERS = ['decision', 'decidedBy', 'reason', 'args', 'result', 'anyArguments'];
@@ -20,9 +15,17 @@ const MEMBERS = ['decision', 'decidedBy', 'reason', 'args', 'result', 'anyArgume
  * The members of an answer, or `null` for what is none. An unknown member may be a misspelt `args`:
  * the call would run with the arguments that the person meant to change. A result in the place of a
  * call that is rejected, or beside other arguments, makes no sense; nor do arguments left open for
- * a single call, or beside an edit.
+ * a single call, or beside an edit. Arguments and results that are not JSON cannot be run or shown.
  */
 export function readAnswer(value: unknown): ReadAnswer | null {
+  try {
+    return read(value);
+  } catch {
+    return null;
+  }
+}
+
+function read(value: unknown): ReadAnswer | null {
   if (!isObject(value)) return null;
   // A map, so that what was added to `Object.prototype` is no answer.
   const members = new Map<string, unknown>(Object.entries(value));

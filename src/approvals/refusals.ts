@@ -8,7 +8,7 @@ import { oneLine } from '../core/contract/errors.ts';
 import { type Interruption, type ToolResult } from '../core/contract/result.ts';
 
 /** How long a question stays open where its gate does not say: one day. */
-export const DEFAULT_OPEN_MS = 86_400_000;
+const DEFAULT_OPEN_MS = 86_400_000;
 
 /**
  * What a model reads about a call that waits. It says what to do meanwhile, and nothing that could

@@ -5,6 +5,7 @@
 
 import type { ToolAnnotations } from '../core/contract/annotations.ts';
 import type { JsonSchema } from '../core/contract/call.ts';
+import type { FileProblem } from '../core/contract/errors.ts';
 
 /**
  * Where something stands; lines and columns are counted from 1, columns in UTF-16 units as editors
@@ -45,11 +46,17 @@ export interface Parameter {
 export interface FileGrants {
   /** A folder below the project root, `/` between its parts. */
   readonly workspace?: string;
+  /** Names that `http` reaches, each with all below it; `*` for every public one. */
   readonly allowedDomains?: readonly string[];
+  /** @default [80, 443] */
   readonly allowedPorts?: readonly number[];
+  /** Names of variables: `env.get` reads them, and programs get them. */
   readonly env?: readonly string[];
+  /** Whether `exec.run` without `args` takes a line for a shell. @default false */
   readonly shell?: boolean;
+  /** Whether scripts may register tools and hooks. @default false */
   readonly meta?: boolean;
+  /** Of each stream of a program, of an answer over HTTP, and of a file. @default 1048576 */
   readonly maxOutputBytes?: number;
 }
 
@@ -92,13 +99,7 @@ export interface HookArtifact extends Placed {
  * Something about a file that somebody should change. Errors stop a project from loading, warnings
  * do not.
  */
-export interface ArtifactProblem extends Position {
-  readonly file: string;
-  readonly severity: 'error' | 'warning';
-  /** Which check found it: kebab-case, from a fixed list. */
-  readonly rule: string;
-  readonly message: string;
-}
+export type ArtifactProblem = FileProblem;
 
 /** `file:line:col: message`. */
 export const problemLine = ({ file, line, column, message }: ArtifactProblem): string =>

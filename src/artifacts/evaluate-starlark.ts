@@ -92,12 +92,7 @@ export async function evaluateStarlark(
     ...limits
   } = options;
   shared ??= createScriptPool({ idleMs: IDLE_MS });
-  const {
-    value,
-    globals = {},
-    steps,
-    prints,
-  } = await shared.run({
+  const ended = await shared.run({
     source,
     file,
     entry: entryOf(call, args),
@@ -106,6 +101,7 @@ export async function evaluateStarlark(
     plain: true,
     ...limits,
   });
+  const { value, globals = {}, steps, prints } = ended;
   return call === undefined ? { globals, steps, prints } : { globals, value, steps, prints };
 }
 

@@ -18,7 +18,7 @@ import type { TaskBoard } from './tasks/task-board.ts';
 /** A function of the host for a tool that has no script. Gets what `execute` of any tool gets. */
 export type ArtifactHandler = (args: JsonObject, context: ToolContext) => unknown;
 
-export interface ScriptToolParts {
+interface ScriptToolParts {
   readonly pool: ScriptPool;
   /** What the script may use, after the host had its say. */
   readonly grants: BuiltinGrants;

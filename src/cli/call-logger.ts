@@ -3,31 +3,13 @@
  * anywhere else.
  */
 
-import { type Command, Option } from 'commander';
 import { isObject } from '../core/json/json.ts';
 import { defaultLogger } from '../dispatch/logger.ts';
 import type { Logger } from '../tools/tool.ts';
 import { colourFor, paint } from './io/colour.ts';
+import type { LogFlags } from './io/flags.ts';
 import type { CliIo } from './io/io.ts';
 import { safeText } from './io/text-table.ts';
-
-export interface LogFlags {
-  /** What scripts print and log is shown, too, and not only warnings and errors. */
-  readonly verbose?: boolean;
-  /** @default 'text' where standard error is a terminal, 'json' otherwise */
-  readonly logFormat?: 'text' | 'json';
-}
-
-/** The options of every command that runs tools. */
-export const withLogOptions = (command: Command): Command =>
-  command
-    .option('-v, --verbose', 'show what scripts print and log, on standard error')
-    .addOption(
-      new Option(
-        '--log-format <format>',
-        'lines for people, or JSON (default: text at a terminal)',
-      ).choices(['text', 'json']),
-    );
 
 type Level = keyof Logger;
 

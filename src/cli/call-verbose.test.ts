@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { hasPty } from '../consent/pty.fixture.ts';
 import { atTerminalIn } from './cli.fixture.ts';
-import { startProxy } from './proxy/proxy.fixture.ts';
+import { DUAL, startProxy } from './proxy/proxy.fixture.ts';
 import { allium, MAIN, projectWith } from './run-command.fixture.ts';
 
 const TALKATIVE = `---
@@ -113,5 +113,30 @@ describe('what scripts print and log', () => {
     expect(answer).toMatchObject({ result: { content: [{ type: 'text', text: '1' }] } });
     expect(await server.ended).toBe(0);
     expect(server.err()).toContain('info  get_talk: an info\nwarn  get_talk: a warning\n');
+  });
+
+  it('is shown by proxy as well: where the script of a hook failed', async () => {
+    const cwd = projectWith({ 'allium.yaml': 'version: 1\nlayers: [{ hooks: { dir: . } }]\n' });
+    mkdirSync(join(cwd, '.allium', 'hooks'), { recursive: true });
+    const hook = `---
+event: tool.pre
+script: |
+  def handle(event, payload):
+      return payload["nothing"]
+---
+Fails.
+`;
+    writeFileSync(join(cwd, '.allium', 'hooks', 'failing.md'), hook);
+    const words = ['-v', '--log-format', 'text', '--', process.execPath, DUAL];
+    const proxy = startProxy(words, { cwd, env: { PATH: process.env.PATH ?? '' } });
+    await proxy.greet();
+    const answer = await proxy.call('write_note', { text: 'one' });
+    proxy.leave();
+
+    expect(answer).toMatchObject({ result: { isError: true } });
+    expect(await proxy.ended).toBe(0);
+    expect(proxy.err()).toMatch(
+      /^warn {2}write_note: the script of a hook failed \(\w+\)\n {6}at /m,
+    );
   });
 });

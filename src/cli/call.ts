@@ -15,7 +15,8 @@ import type {
 import { approvalIn, orFinding, shellWord } from './approvals/approvals-source.ts';
 import type { Approval } from '../policy/index.ts';
 import { readArguments } from './call-arguments.ts';
-import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
+import { loggerFor } from './call-logger.ts';
+import { type LogFlags, withLogOptions } from './io/flags.ts';
 import { reporter } from './io/failure.ts';
 import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
 import { userName } from './approvals/kept-source.ts';
@@ -42,7 +43,7 @@ export const addCall: AddCommand = (program, io, run) => {
     .option('--args-file <file>', 'a file with the arguments')
     .option('--config <file>', 'the file, or the folder it is in', '.')
     .option('--session <id>', 'the session the call belongs to')
-    .option('--resume <id>', 'take up a call that was approved or denied, instead of sending one')
+    .option('--resume <id>', 'resume a call that was approved or denied, instead of sending one')
     .option('--json', 'print the whole result as JSON');
   withLogOptions(command)
     .addHelpText('after', EXAMPLES)
@@ -101,7 +102,7 @@ function demandProject({ config }: CallFlags, { cwd }: CliIo): void {
 function resuming(given: string, tool: string | undefined, flags: CallFlags, io: CliIo): Send {
   const { args, argsFile, session } = flags;
   if ([tool, args, argsFile, session].some((each) => each !== undefined))
-    throw new UsageError('--resume takes a call up as it is: give no tool, arguments or session');
+    throw new UsageError('--resume takes the call as it is: give no tool, arguments or session');
   return async (config) => {
     const { fileApprovals } = await import('../policy/index.ts');
     const approval = await approvalIn(
@@ -116,14 +117,14 @@ function resuming(given: string, tool: string | undefined, flags: CallFlags, io:
 }
 
 /**
- * Before anything is taken up: a call of a client, or of a tool that is not here, would be used up
+ * Before anything is resumed: a call of a client, or of a tool that is not here, would be used up
  * and not run.
  */
 function demandHere({ id, route, toolName }: Approval, { tools, file }: LoadedConfig): void {
   const refused = (why: string) =>
     new AlliumError(
       'ERR_UNKNOWN_TOOL',
-      `"${oneLine(id)}" was not taken up, and can still be: ${why}`,
+      `"${oneLine(id)}" was not resumed, and its approval is unchanged: ${why}`,
     );
   if (route === 'client') throw refused('make the same call again in the client that made it');
   if (tools.get(toolName) === undefined)
@@ -154,7 +155,7 @@ async function printed(
 
 /**
  * How to go on, as it can be typed in the same folder. How to approve is for a person: it is said
- * to a terminal and to nobody else.
+ * to a terminal only.
  */
 function nextSteps(
   id: string,
@@ -180,9 +181,9 @@ Examples:
   allium call --resume 3f0c
   allium call get_greeting --args '{"name":"Ada"}' -v
 
-Where somebody has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: a person
-decides about it with "allium approvals", and --resume takes it up, once. A call that came from an MCP client is not taken up here. A tool that runs in the background is waited for, and what it came to is printed.
-Exit code: 0 when the call is ok, 1 when it was refused, failed or could not be taken up, 2 when the command or the file is wrong.`;
+Where a person has to be asked, the question is put on the terminal. Without one the call ends as approval_required, and waits: a person
+decides about it with "allium approvals", and --resume resumes it, once. A call that came from an MCP client is not resumed here. A tool that runs in the background is waited for, and what it came to is printed.
+Exit code: 0 when the call is ok, 1 when it was refused, failed or could not be resumed, 2 when the command or the file is wrong.`;
 
 async function governedBy(
   config: LoadedConfig,

@@ -35,7 +35,6 @@ export const addExplain: AddCommand = (program, io, run) => {
       '--header-env <header=VARIABLE>',
       'a header for that server, with its value from a variable; can be repeated',
       collect,
-      [],
     )
     .option('--name <name>', 'what that server is called (default: made from its words)')
     .option('--no-servers', 'do not start the servers under "proxy: servers:" of the file')
@@ -111,12 +110,11 @@ async function upstreamTools(
   const isNamed = words.length > 0 || flags.http !== undefined;
   const isOfFile = flags.servers && Object.keys(servers).length > 0;
   if (!isNamed && !isOfFile) {
-    if (flags.headerEnv.length > 0)
+    if (flags.headerEnv !== undefined)
       throw new UsageError('--header-env is for a server that is reached with --http');
     return [];
   }
-  const { upstreamFrom } = await import('./proxy/upstreams.ts');
-  const { readUpstream } = await import('./proxy/upstream-tools.ts');
+  const { readUpstream, upstreamFrom } = await import('./proxy/upstreams.ts');
   const timeoutMs = flags.timeout * 1000;
   const open = await upstreamFrom(words, flags, servers, {
     folder: dirname(file),

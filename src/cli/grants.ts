@@ -1,10 +1,16 @@
 /** `allium grants`: the standing approvals of a folder, and taking them back. */
 
-import type { Command } from 'commander';
 import { describeGrant, type FileGrants, fileGrants, type Grant } from '../policy/index.ts';
 import { confirmAtTerminal } from './io/controlling-terminal.ts';
-import { type AddCommand, type CliIo, writeLine } from './io/io.ts';
-import { asked, keptIn, type KeptOptions, userName } from './approvals/kept-source.ts';
+import { type AddCommand, type CliIo, commandGroup, finding, writeLine } from './io/io.ts';
+import {
+  asked,
+  inFolder,
+  keptIn,
+  type KeptOptions,
+  leftOut,
+  userName,
+} from './approvals/kept-source.ts';
 import { jsonOf } from './receipts/receipts-format.ts';
 import { safeText } from './io/text-table.ts';
 
@@ -41,34 +47,24 @@ codes: 0 all are revoked, 1 one is not there, was revoked before or was not conf
 
 /** Adds the command with its subcommands. */
 export const addGrants: AddCommand = (program, io, run) => {
-  const group = program
-    .command('grants')
-    .description('list, explain and revoke standing approvals')
-    .helpCommand(false)
-    .addHelpText('after', HELP.grants);
-  sub(group, 'list', 'what is allowed and rejected without asking, oldest first')
+  const sub = commandGroup(
+    program,
+    'grants',
+    'list, explain and revoke standing approvals',
+    HELP,
+    inFolder('grants'),
+  );
+  sub('list', 'what is allowed and rejected without asking, oldest first')
     .option('--all', 'also grants that have expired, were revoked or are used up')
     .option('--json', 'a JSON object a line')
     .action((options: PrintOptions) => run(() => listGrants(options, io)));
-  sub(group, 'show <id>', 'everything about one grant')
+  sub('show <id>', 'everything about one grant')
     .option('--json', 'one JSON object')
     .action((id: string, options: PrintOptions) => run(() => showGrant(id, options, io)));
-  sub(group, 'revoke <id...>', 'take grants back').action(
-    (ids: readonly string[], options: KeptOptions) => run(() => revokeGrants(ids, options, io)),
+  sub('revoke <id...>', 'take grants back').action((ids: readonly string[], options: KeptOptions) =>
+    run(() => revokeGrants(ids, options, io)),
   );
 };
-
-function sub(group: Command, usage: string, description: string): Command {
-  const [name = ''] = usage.split(' ');
-  return group
-    .command(usage)
-    .description(description)
-    .option(
-      '--dir <folder>',
-      'the folder of the grants (default: "grants" in $ALLIUM_STATE_DIR, or in .allium)',
-    )
-    .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
-}
 
 const storeOf = (options: KeptOptions, io: CliIo): FileGrants =>
   fileGrants({ dir: keptIn('grants', options, io) });
@@ -79,13 +75,11 @@ async function listGrants(options: PrintOptions, io: CliIo): Promise<number> {
   const problems = await asked(() => store.problems());
   for (const grant of grants)
     await writeLine(io.stdout, options.json === true ? jsonOf(grant) : lineOf(grant));
-  for (const { file, message } of problems)
-    io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
-  if (problems.length > 0)
-    io.stderr.write(
-      'allium: no grant of the same tool is used while such a file is there; remove it\n',
-    );
-  return problems.length === 0 ? 0 : 1;
+  return leftOut(
+    problems,
+    io,
+    'no grant of the same tool is used while such a file is there; remove it',
+  );
 }
 
 async function showGrant(id: string, options: PrintOptions, io: CliIo): Promise<number> {
@@ -106,7 +100,7 @@ async function revokeGrants(
     (grant) => grant !== null,
   );
   const widens = found.some(({ decision }) => decision === 'reject');
-  if (widens && !(await confirmed(found, io))) return notRevoked(io);
+  if (widens && !(await confirmed(found, io))) return finding(io, 'nothing was revoked');
   const by = `${userName()}@${widens ? 'terminal' : 'command'}`;
   for (const id of ids) {
     if (await asked(() => store.revoke(id, by)))
@@ -130,15 +124,8 @@ const confirmed = (grants: readonly Grant[], io: CliIo): Promise<boolean> =>
     io,
   );
 
-function notRevoked(io: CliIo): number {
-  io.stderr.write('allium: nothing was revoked\n');
-  return 1;
-}
-
-function missing(id: string, io: CliIo): number {
-  io.stderr.write(`allium: there is no grant "${safeText(id)}", or it was revoked before\n`);
-  return 1;
-}
+const missing = (id: string, io: CliIo): number =>
+  finding(io, `there is no grant "${safeText(id)}", or it was revoked before`);
 
 const lineOf = (grant: Grant): string =>
   `${safeText(grant.id)}  ${safeText(describeGrant(grant, Date.now()))}`;

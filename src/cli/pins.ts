@@ -1,6 +1,5 @@
 /** `allium pins`: the definitions that tools are held to, what changed, and accepting it. */
 
-import type { Command } from 'commander';
 import {
   acceptPin,
   changesFromPin,
@@ -13,8 +12,22 @@ import {
   type PinBook,
 } from '../policy/index.ts';
 import { confirmAtTerminal } from './io/controlling-terminal.ts';
-import { type AddCommand, type CliIo, UsageError, writeLine } from './io/io.ts';
-import { asked, keptIn, type KeptOptions, userName } from './approvals/kept-source.ts';
+import {
+  type AddCommand,
+  type CliIo,
+  commandGroup,
+  finding,
+  UsageError,
+  writeLine,
+} from './io/io.ts';
+import {
+  asked,
+  inFolder,
+  keptIn,
+  type KeptOptions,
+  leftOut,
+  userName,
+} from './approvals/kept-source.ts';
 import { jsonOf } from './receipts/receipts-format.ts';
 import { renderTable, safeText } from './io/text-table.ts';
 
@@ -66,37 +79,26 @@ all are forgotten, 1 one is not there or nothing was confirmed, 2 usage, a missi
 
 /** Adds the command with its subcommands. */
 export const addPins: AddCommand = (program, io, run) => {
-  const group = program
-    .command('pins')
-    .description('list, compare and accept the definitions that tools are held to')
-    .helpCommand(false)
-    .addHelpText('after', HELP.pins);
-  sub(group, 'list', 'what tools are held to, and what is quarantined')
+  const sub = commandGroup(
+    program,
+    'pins',
+    'list, compare and accept the definitions that tools are held to',
+    HELP,
+    (command) => inFolder('pins')(command.option('--source <name>', 'only tools of this source')),
+  );
+  sub('list', 'what tools are held to, and what is quarantined')
     .option('--json', 'a JSON object a line')
     .action((options: PrintOptions) => run(() => listPins(options, io)));
-  sub(group, 'show <tool>', 'what has changed about one tool')
+  sub('show <tool>', 'what has changed about one tool')
     .option('--json', 'one JSON object, with the definitions')
     .action((tool: string, options: PrintOptions) => run(() => showPin(tool, options, io)));
-  sub(group, 'accept <tool>', 'hold a tool to what it says now')
+  sub('accept <tool>', 'hold a tool to what it says now')
     .option('--hash <hash>', 'accept nothing else than this')
     .action((tool: string, options: AcceptOptions) => run(() => acceptTool(tool, options, io)));
-  sub(group, 'forget <tool...>', 'take tools for new ones').action(
+  sub('forget <tool...>', 'take tools for new ones').action(
     (tools: readonly string[], options: PlaceOptions) => run(() => forgetTools(tools, options, io)),
   );
 };
-
-function sub(group: Command, usage: string, description: string): Command {
-  const [name = ''] = usage.split(' ');
-  return group
-    .command(usage)
-    .description(description)
-    .option('--source <name>', 'only tools of this source')
-    .option(
-      '--dir <folder>',
-      'the folder of the pins (default: "pins" in $ALLIUM_STATE_DIR, or in .allium)',
-    )
-    .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
-}
 
 const storeOf = (options: PlaceOptions, io: CliIo): FilePins =>
   filePins({ dir: keptIn('pins', options, io) });
@@ -159,13 +161,12 @@ async function listPins(options: PrintOptions, io: CliIo): Promise<number> {
     for (const entry of entries) await writeLine(io.stdout, jsonOf(summaryOf(entry)));
   else if (entries.length > 0)
     await writeLine(io.stdout, renderTable(COLUMNS, entries.map(cellsOf)));
-  for (const { file, message } of problems)
-    io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
-  if (problems.length > 0)
-    io.stderr.write(
-      'allium: every tool of the same source is quarantined while such a file is there\n',
-    );
-  return problems.length > 0 || entries.some(({ held }) => held !== null) ? 1 : 0;
+  const code = leftOut(
+    problems,
+    io,
+    'every tool of the same source is quarantined while such a file is there',
+  );
+  return entries.some(({ held }) => held !== null) ? 1 : code;
 }
 
 const cellsOf = ({ toolName, source, state, pin, held }: Entry): readonly string[] => [
@@ -245,7 +246,7 @@ async function acceptTool(tool: string, options: AcceptOptions, io: CliIo): Prom
       io,
     ))
   )
-    return notChanged(io);
+    return finding(io, NOT_CHANGED);
   let isDone = false;
   const change = (book: PinBook | null) => {
     const after =
@@ -283,7 +284,7 @@ async function forgetTools(
       io,
     ))
   )
-    return notChanged(io);
+    return finding(io, NOT_CHANGED);
   for (const { toolName, source } of found) {
     await asked(() =>
       store.update(source, (book) => (book === null ? null : forgetPin(book, toolName))),
@@ -293,6 +294,8 @@ async function forgetTools(
   return found.length === tools.length ? 0 : 1;
 }
 
+const NOT_CHANGED = 'nothing was changed';
+
 /** Trusting a definition lets its tool run, so that it takes a person, like approving a call. */
 const confirmed = (
   what: string,
@@ -301,11 +304,6 @@ const confirmed = (
   io: CliIo,
 ): Promise<boolean> =>
   confirmAtTerminal({ what, action, shown: () => entries.map(detailsOf).join('\n') }, io);
-
-function notChanged(io: CliIo): number {
-  io.stderr.write('allium: nothing was changed\n');
-  return 1;
-}
 
 async function entryOf(
   tool: string,
@@ -319,14 +317,8 @@ async function entryOf(
   );
 }
 
-function missing(tool: string, io: CliIo): number {
-  io.stderr.write(`allium: nothing is known about a tool "${safeText(tool)}"\n`);
-  return 1;
-}
+const missing = (tool: string, io: CliIo): number =>
+  finding(io, `nothing is known about a tool "${safeText(tool)}"`);
 
-function nothing(tool: string, io: CliIo): number {
-  io.stderr.write(
-    `allium: nothing waits to be accepted for "${safeText(tool)}", or something else than that\n`,
-  );
-  return 1;
-}
+const nothing = (tool: string, io: CliIo): number =>
+  finding(io, `nothing waits to be accepted for "${safeText(tool)}", or something else than that`);

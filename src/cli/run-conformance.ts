@@ -1,12 +1,14 @@
 /** What `allium conformance` does. */
 
-import { basename, resolve } from 'node:path';
+import { basename, isAbsolute, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import * as conformance from '../../conformance/index.ts';
 import {
   builtinSubject,
   commandSubject,
   parseScenario,
-  type ReportFormat,
   renderReport,
+  type ReportFormat,
   runScenarios,
   scenarioFrom,
   type ScenarioResult,
@@ -14,9 +16,10 @@ import {
   suiteFolder,
 } from '../../conformance/index.ts';
 import { readRecording } from '../../middleware/index.ts';
+import { loadModule } from '../config/load-module.ts';
+import { AlliumError } from '../index.ts';
 import { colourFor, paint } from './io/colour.ts';
 import { type CliIo, UsageError } from './io/io.ts';
-import { loadSubject } from './load-subject.ts';
 
 /** As they come from the command line. */
 export interface ConformanceFlags {
@@ -110,4 +113,22 @@ function progressOn({ stderr }: CliIo): {
     tell: (_, nth, total) => void stderr.write(`\r${nth} of ${total}`),
     clear: () => void stderr.write('\r\u001b[K'),
   };
+}
+
+/** The default export of a module: a subject, or what `createSubject` takes. TypeScript is fine. */
+async function loadSubject(path: string, cwd: string): Promise<Subject> {
+  // `stack.ts` is the file that is there, and not a package of that name.
+  const module = !isAbsolute(path) && existsSync(resolve(cwd, path)) ? `./${path}` : path;
+  const { default: found } = await loadModule(module, cwd, { 'allium/conformance': conformance });
+  if (typeof found === 'object' && found !== null) {
+    // It has what a subject is used for.
+    if ('open' in found && typeof found.open === 'function') return found as Subject;
+    if ('name' in found && typeof found.name === 'string')
+      // Looked at when it is used.
+      return conformance.createSubject(found as conformance.SubjectOptions);
+  }
+  throw new AlliumError(
+    'ERR_SUBJECT',
+    `${path}: the default export must be a subject, or { name, factories?, govern? }`,
+  );
 }

@@ -9,7 +9,7 @@ import { createPlace, type Place } from '../../conformance/benches/mcp/processes
 import { startRawClient } from '../../conformance/benches/mcp/raw-client.ts';
 import { verifyReceipts } from '../receipts/index.ts';
 import { MAIN } from './run-command.fixture.ts';
-import { STARTER_CONFIG, STARTER_TOOLS } from './starter-files.ts';
+import { STARTER_CONFIG, STARTER_TOOLS } from './init.ts';
 
 const MORE_TOOLS = `
 import { defineTool } from 'allium';

@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/index.ts';
 import type { Turn } from '../index.ts';
 import { ownVersion } from '../system/own-package.ts';
-import { type LogFlags, loggerFor, withLogOptions } from './call-logger.ts';
-import { readPort } from './io/flags.ts';
+import { loggerFor } from './call-logger.ts';
+import { type LogFlags, readPort, withLogOptions } from './io/flags.ts';
 import { reporter } from './io/failure.ts';
 import { type AddCommand, type CliIo } from './io/io.ts';
 
@@ -45,7 +45,7 @@ Examples:
   allium serve --config governed/allium.yaml --name shop
   allium serve --listen 0 --token-env SHOP_TOKEN -v
 
-Standard output carries nothing but the protocol. Where somebody has to be asked, the client shows a form, if it can; a person also decides
+Standard output carries nothing but the protocol. Where a person has to be asked, the client shows a form, if it can; a person also decides
 with "allium approvals", and is told of the call by "notify:" of the file. Exit code: 0 when the client left, 2 for a mistake, 130 or 143 when it was stopped.`;
 
 async function served(flags: ServeFlags, io: CliIo): Promise<number> {

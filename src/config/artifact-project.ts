@@ -4,16 +4,12 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasConfig } from './find-config.ts';
 import type { Source } from './read-source.ts';
+import { words } from '../system/words.ts';
 
-const PLACES = [
-  '.allium/tools',
-  '.harness/tools',
-  '.allium/hooks',
-  '.harness/hooks',
-  'harness.md',
-  '.allium/harness.md',
-  '.harness/harness.md',
-];
+const PLACES = words(`
+  .allium/tools .harness/tools .allium/hooks .harness/hooks harness.md .allium/harness.md
+  .harness/harness.md
+`);
 
 /** Whether a folder has something that `loadConfig` can load. */
 export const isProject = (folder: string): boolean => hasConfig(folder) || hasArtifacts(folder);

@@ -16,8 +16,8 @@ import type { References } from './load-references.ts';
 import { isPlain } from './plain-data.ts';
 import { invalidConfig, type Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
-import { standsAlone } from './schema/parts.ts';
-import { CONFIG_SCHEMA, LAYER_SCHEMAS } from './schema/config-schema.ts';
+import { CONFIG_SCHEMA } from './schema/config-schema.ts';
+import { LAYER_SCHEMAS, standsAlone } from './schema/layer-schemas.ts';
 import type { ValueForms } from './value-forms.ts';
 
 /** What a file says, after the schema has seen it. */
@@ -80,7 +80,7 @@ export interface Parts {
 }
 
 /** What came of the modules that a file names, and where mistakes go. */
-export interface Findings {
+interface Findings {
   readonly references: References;
   readonly tools: Registry;
   readonly report: Report;
@@ -100,9 +100,8 @@ export function assemble(
   ).map(closedOnce);
   for (const finding of orderFindings(built.map(({ layer }) => layer)).filter(
     ({ level }) => level === 'must',
-  )) {
+  ))
     report(['layers', entryOf(built, finding)], describeFinding(finding));
-  }
   const { limits, onUnknownTool, onInvalidArgs, secrets, session = {} } = settings;
   const dispatch = {
     ...(limits === undefined ? {} : { limits }),

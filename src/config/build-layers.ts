@@ -144,7 +144,7 @@ function gateOf(
 }
 
 /** Names or globs of tools. */
-export function namesOf(value: unknown, path: DataPath, report: Report): readonly string[] {
+function namesOf(value: unknown, path: DataPath, report: Report): readonly string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== ''))
     return value as string[]; // Just tested.
   report(path, 'must be a list of tool names, with "*" for any run of characters');

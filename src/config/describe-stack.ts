@@ -11,7 +11,7 @@ import {
 import { closest } from '../core/contract/closest.ts';
 import { isObject } from '../core/json/json.ts';
 import { describeFinding, orderFindings } from '../core/contract/order.ts';
-import { specOf } from '../tools/registry.ts';
+import { specOf } from '../tools/own-definition.ts';
 import type { Parts } from './assemble.ts';
 import { fateOf, type ToolFate } from './tool-fates.ts';
 
@@ -65,7 +65,7 @@ export interface StackDescription {
 }
 
 /** Which tools are described, besides all of the file. */
-export interface DescribeOptions {
+interface DescribeOptions {
   /** Only this one. */
   readonly tool?: string | undefined;
   /** `file` is a folder. */
@@ -130,9 +130,7 @@ function unknownTool(name: string, known: readonly string[]): AlliumError {
   return new AlliumError(
     'ERR_UNKNOWN_TOOL',
     `there is no tool "${name}"${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
-    {
-      toolName: name,
-    },
+    { toolName: name },
   );
 }
 

@@ -3,16 +3,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { invalidConfig } from './problem.ts';
+import { words } from '../system/words.ts';
 
-const NAMES = [
-  'allium.yaml',
-  'allium.yml',
-  'allium.json',
-  'allium.ts',
-  'allium.mts',
-  'allium.js',
-  'allium.mjs',
-];
+const NAMES = words(`
+  allium.yaml allium.yml allium.json allium.ts allium.mts allium.js allium.mjs
+`);
 
 /** Whether a folder has a file that describes a stack. */
 export const hasConfig = (folder: string): boolean =>

@@ -10,7 +10,7 @@ const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
 /** What came of it, and a cleaner that takes the values of variables out of a text again. */
-export interface Interpolated {
+interface Interpolated {
   readonly data: unknown;
   readonly conceal: (text: string) => string;
 }

@@ -24,7 +24,7 @@ import {
 import { describeStack, type StackDescription } from './describe-stack.ts';
 import { drawStack } from './draw-stack.ts';
 import { findConfig } from './find-config.ts';
-import { govern } from './govern.ts';
+import { govern, warnOfUnfiredHooks } from './govern.ts';
 import { type Environment, interpolate } from './interpolate.ts';
 import { loadModule } from './load-module.ts';
 import { loadReferences } from './load-references.ts';
@@ -32,7 +32,6 @@ import { loadTools } from './load-tools.ts';
 import { invalidConfig, pathText, type Problem, type Report } from './problem.ts';
 import { readSource, type Source } from './read-source.ts';
 import { checkData } from './schema/check-data.ts';
-import { warnOfUnfiredHooks } from './unfired-hooks.ts';
 
 /** How a file is read. */
 export interface LoadOptions {
@@ -205,12 +204,8 @@ function linesOf(
         (a.position?.column ?? 0) - (b.position?.column ?? 0),
     )
     .map(({ path, message, position }) => {
-      const place =
-        position === null
-          ? path.length === 0
-            ? ''
-            : ` ${pathText(path)}:`
-          : `${position.line}:${position.column}:`;
+      const inside = path.length === 0 ? '' : ` ${pathText(path)}:`;
+      const place = position === null ? inside : `${position.line}:${position.column}:`;
       return `${shown}:${place} ${message}`;
     });
 }

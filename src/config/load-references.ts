@@ -16,9 +16,8 @@ export async function loadReferences(
   const loaded = new Map<string, ModuleExports | { readonly failure: unknown }>();
   for (const module of new Set(
     referencesIn(entries).map((reference) => splitReference(reference).module),
-  )) {
+  ))
     loaded.set(module, await loadModule(module, folder).catch((failure: unknown) => ({ failure })));
-  }
   return (reference) => {
     const exports = loaded.get(splitReference(reference).module) ?? {};
     if ('failure' in exports) throw exports.failure;

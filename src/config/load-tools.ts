@@ -7,6 +7,7 @@ import { describeThrown } from '../core/contract/errors.ts';
 import { isObject } from '../core/json/json.ts';
 import { matchesTool } from '../layer.ts';
 import type { McpServer } from '../mcp/client/mcp-executor.ts';
+import type { ProxyServer } from './assemble.ts';
 import { exportOf, loadModule, type ModuleExports, splitReference } from './load-module.ts';
 import type { DataPath, Report } from './problem.ts';
 import { checkData } from './schema/check-data.ts';
@@ -17,7 +18,7 @@ import type { McpTarget } from '../mcp/client/target.ts';
 /** What has to be closed when nobody needs the tools any more. */
 type Closable = Pick<McpServer, 'close'>;
 
-export interface LoadedTools {
+interface LoadedTools {
   readonly tools: Registry;
   readonly servers: readonly Closable[];
   /** Entries whose projects have hooks, which only a layer runs. */
@@ -178,14 +179,8 @@ const isTool = (value: unknown): value is Tool =>
   isObject(value) && typeof value.name === 'string' && 'inputSchema' in value;
 
 /** What a file says about a server, after the schema has seen it. */
-interface ServerEntry {
+interface ServerEntry extends Omit<ProxyServer, 'prefix'> {
   readonly name?: string;
-  readonly command?: string;
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**

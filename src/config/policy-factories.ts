@@ -20,7 +20,7 @@ import type { DataPath, Report } from './problem.ts';
  * for what it cannot take.
  */
 // `never` is what every factory takes: each one checks what it is given when it is called.
-export type PolicyFactory = (options: never) => PermissionPolicy;
+type PolicyFactory = (options: never) => PermissionPolicy;
 
 /** By the name of the factory, which is the name of the policy. */
 export const POLICY_FACTORIES: ReadonlyMap<string, PolicyFactory> = new Map<string, PolicyFactory>(

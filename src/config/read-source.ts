@@ -16,11 +16,11 @@ import { describeThrown } from '../core/contract/errors.ts';
 import type { DataPath, Problem } from './problem.ts';
 
 /** Larger than any stack somebody wrote. */
-export const MAX_FILE_BYTES = 262_144;
+const MAX_FILE_BYTES = 262_144;
 const MAX_ALIASES = 100;
 
 /** Where something stands; lines and columns are counted from 1. */
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../conformance/index.ts';
 import { consent, type ConsentRule } from '../../middleware/index.ts';
 import { composeToolCallers, defineTool, type ToolAnnotations } from '../index.ts';
-import { specOf } from '../tools/registry.ts';
+import { specOf } from '../tools/own-definition.ts';
 import { buildLayers } from './build-layers.ts';
 import { fateOf, type ToolFate } from './tool-fates.ts';
 

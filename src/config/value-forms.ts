@@ -75,7 +75,7 @@ const ROOTS: readonly string[] = [
  * `{ $path: toolArgs.orderId }`: a function that reads that member of a call. Numbers become text,
  * because names are text.
  */
-export const pathForm: ValueForm = (argument) => {
+const pathForm: ValueForm = (argument) => {
   const steps = typeof argument === 'string' ? argument.split('.') : [];
   const [root = ''] = steps;
   if (!ROOTS.includes(root)) {

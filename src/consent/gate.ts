@@ -6,39 +6,14 @@
 import { type ApprovalSaid, askApproval } from '../approvals/ask-approval.ts';
 import { editCall } from '../approvals/edit-call.ts';
 import { standingKeyOf, standingToolKeyOf } from '../approvals/fingerprint.ts';
-import { clockOf } from '../core/onion/own-call.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import type { Interruption, ToolResult } from '../core/contract/result.ts';
 import { refuse } from '../core/onion/results.ts';
-import type { JsonValue } from '../core/json/json-value.ts';
-import type { ApprovalPrompt, EarlierDecision } from '../core/contract/approval.ts';
+import type { ApprovalPrompt } from '../core/contract/approval.ts';
 import type { Refusal } from '../core/onion/pass.ts';
-import { isoTime } from '../core/time/clock.ts';
 import { fairTable } from '../stores/fair-table.ts';
 import { plainLine } from './plain-text.ts';
-import type { Verdict } from './verdict.ts';
-
-/** A decision, stamped when it was made. */
-export interface Settled {
-  /** Of the question, also where it did not have to be asked. */
-  readonly id: string;
-  readonly decision: 'approved' | 'auto' | 'denied' | 'expired';
-  readonly decidedBy: string;
-  readonly decidedAt: string;
-  readonly reason?: string;
-  /** The rule of consent that decided, or that asked for a person's decision. */
-  readonly rule?: string;
-  /**
-   * The call it is about, with other arguments than the one that came in where somebody edited
-   * them.
-   */
-  readonly call: ToolCall;
-  readonly remembered?: true;
-  /** What the call comes to, in the tool's place. */
-  readonly supplied?: { readonly value: JsonValue };
-  /** The question was put in an earlier pass over the same call. */
-  readonly earlier?: EarlierDecision;
-}
+import { type Settled, settleVerdict, type Verdict } from './verdict.ts';
 
 /**
  * Not decided: a question that nobody could be asked, or a call that ends here for another reason.
@@ -176,36 +151,6 @@ async function judgeEdited(
     reason: 'the edited arguments would have been edited again',
   };
 }
-
-/** Writes down a decision. */
-export function settleVerdict(
-  id: string,
-  call: ToolCall,
-  {
-    decision,
-    by,
-    reason,
-    rule,
-  }: Pick<Verdict, 'by' | 'reason' | 'rule'> & { decision: SettledWord },
-): Settled {
-  // `ask` does not get here; if it did, no person would have answered, so it counts as a no.
-  const said = decision === 'ask' ? 'denied' : decision;
-  const settled = {
-    id,
-    decision: said,
-    decidedBy: plainLine(by, 200),
-    decidedAt: isoTime(clockOf(call).now()),
-    call,
-  } as const;
-  if (reason === undefined && rule === undefined) return settled;
-  return {
-    ...settled,
-    ...(reason === undefined ? {} : { reason: plainLine(reason) }),
-    ...(rule === undefined ? {} : { rule }),
-  };
-}
-
-type SettledWord = Verdict['decision'] | 'expired';
 
 /** Answers that count again, by hashes of what was shown. */
 export interface StandingAnswers {

@@ -3,8 +3,8 @@
  * person, answers that count again, and how a question is shown at a terminal.
  */
 
-export type { Decider, GateParts, Open, Settled, StandingAnswers } from './gate.ts';
-export { createStandingAnswers, passGate, settleVerdict } from './gate.ts';
+export type { Decider, GateParts, Open, StandingAnswers } from './gate.ts';
+export { createStandingAnswers, passGate } from './gate.ts';
 export type { AutoApproveOptions, JudgeOptions, Judges } from './judges.ts';
 export { autoApprove, consentJudges, ruleList } from './judges.ts';
 export { plainLine } from './plain-text.ts';
@@ -16,6 +16,7 @@ export type {
   ConsentDecision,
   ConsentRule,
   RuleDecision,
+  Settled,
   Verdict,
 } from './verdict.ts';
-export { RULE_DECISION } from './verdict.ts';
+export { RULE_DECISION, settleVerdict } from './verdict.ts';

@@ -4,10 +4,13 @@
 
 import type { ToolAnnotations } from '../core/contract/annotations.ts';
 import type { ToolCall } from '../core/contract/call.ts';
+import type { EarlierDecision } from '../core/contract/approval.ts';
 import { AlliumError } from '../core/contract/errors.ts';
 import { matchesTool } from '../core/contract/layer.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
-import type { JsonObject } from '../core/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import { clockOf } from '../core/onion/own-call.ts';
+import { isoTime } from '../core/time/clock.ts';
 import { plainLine } from './plain-text.ts';
 
 /** What a rule says. `ask` and `require_approval` are the same. */
@@ -211,3 +214,53 @@ const MEMBERS = ['decision', 'decidedBy', 'reason', 'args'];
 
 const isText = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === 'string';
+
+/** A decision, stamped when it was made. */
+export interface Settled {
+  /** Of the question, also where it did not have to be asked. */
+  readonly id: string;
+  readonly decision: 'approved' | 'auto' | 'denied' | 'expired';
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+  readonly reason?: string;
+  /** The rule of consent that decided, or that asked for a person's decision. */
+  readonly rule?: string;
+  /**
+   * The call it is about, with other arguments than the one that came in where somebody edited
+   * them.
+   */
+  readonly call: ToolCall;
+  readonly remembered?: true;
+  /** What the call comes to, in the tool's place. */
+  readonly supplied?: { readonly value: JsonValue };
+  /** The question was put in an earlier pass over the same call. */
+  readonly earlier?: EarlierDecision;
+}
+
+/** Writes down a decision. */
+export function settleVerdict(
+  id: string,
+  call: ToolCall,
+  {
+    decision,
+    by,
+    reason,
+    rule,
+  }: Pick<Verdict, 'by' | 'reason' | 'rule'> & { decision: Verdict['decision'] | 'expired' },
+): Settled {
+  // `ask` does not get here; if it did, no person would have answered, so it counts as a no.
+  const said = decision === 'ask' ? 'denied' : decision;
+  const settled = {
+    id,
+    decision: said,
+    decidedBy: plainLine(by, 200),
+    decidedAt: isoTime(clockOf(call).now()),
+    call,
+  } as const;
+  if (reason === undefined && rule === undefined) return settled;
+  return {
+    ...settled,
+    ...(reason === undefined ? {} : { reason: plainLine(reason) }),
+    ...(rule === undefined ? {} : { rule }),
+  };
+}

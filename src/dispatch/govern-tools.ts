@@ -16,12 +16,13 @@ import {
   runsNothing,
 } from '../executors/provider-native/provider-native-executor.ts';
 import type { ApprovalStore } from '../approvals/store/approval.ts';
-import { memoryApprovals } from '../approvals/store/memory-approvals.ts';
+import { memoryApprovals } from '../approvals/store/approval-stores.ts';
 import type { GrantStore } from '../approvals/grants/grant.ts';
 import { nameAdvice } from '../tools/names.ts';
 import type { Registry } from '../tools/registry.ts';
 import { demandCodeGeneration } from '../tools/schema/engine.ts';
 import type { Logger, Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
+import type { RequestFor, ResultFor } from '../tools/typed-tool.ts';
 import { type BatchOptions, runBatch } from './run/batch.ts';
 import { createDispatcher, type Dispatcher, type DispatcherParts } from './dispatcher.ts';
 import { createEventHub, type EventHub } from './events/events.ts';
@@ -33,8 +34,8 @@ import { fileOutputs, type OutputFiles } from './run/output-files.ts';
 import { showTools, createTurnMemory } from './intake/shown-tools.ts';
 import { standingFrom } from './resume/standing.ts';
 
-export interface GovernOptions {
-  readonly tools: Registry | Iterable<Tool>;
+export interface GovernOptions<T extends Tool = Tool> {
+  readonly tools: Registry | Iterable<T>;
   /** Outermost first. */
   readonly layers: readonly (ToolLayer | ToolCaller)[];
   /**
@@ -58,7 +59,7 @@ export interface GovernOptions {
    */
   readonly approvals?: ApprovalStore;
   /**
-   * Standing approvals. Without them nobody is offered to answer for always, unless a layer keeps
+   * Standing approvals. Without them no question offers an answer for always, unless a layer keeps
    * answers itself. @default none
    */
   readonly grants?: GrantStore;
@@ -121,6 +122,14 @@ export interface GovernedTools {
   close(): Promise<void>;
 }
 
+/** Of tools that are listed in code: names and arguments of calls that are too are checked. */
+export interface GovernedToolsOf<T extends Tool> extends Omit<GovernedTools, 'call'> {
+  call<const Name extends string>(
+    request: { readonly name: Name } & RequestFor<T, Name>,
+    options?: CallOptions,
+  ): Promise<ResultFor<T, Name>>;
+}
+
 const EXPECTED = {
   tools: expected.required({
     text: 'a registry or a list of tools',
@@ -161,7 +170,7 @@ const ADVERTISE_EXPECTED = {
  * Puts a stack around tools. Everything that can be misconfigured throws here, not at the first
  * call.
  */
-export function governTools(options: GovernOptions): GovernedTools {
+export function governTools<T extends Tool>(options: GovernOptions<T>): GovernedToolsOf<T> {
   checkOptions('governTools', options, EXPECTED);
   demandCodeGeneration('governTools');
   const { parts, executors } = assemble(options);
@@ -169,7 +178,7 @@ export function governTools(options: GovernOptions): GovernedTools {
   const dispatcher = createDispatcher(parts);
   let closing: Promise<void> | undefined;
 
-  const governed: GovernedTools = {
+  const governed: GovernedToolsOf<T> = {
     get tools() {
       return shown.specs;
     },
@@ -180,7 +189,8 @@ export function governTools(options: GovernOptions): GovernedTools {
       turns.remember(dispatcher.turnOf(advertised.turn), names);
       return chosen;
     },
-    call: (request, callOptions) => dispatcher.call(request, callOptions),
+    // The types of a call are in its tool alone: what runs is the same for all.
+    call: (request, callOptions) => dispatcher.call(request, callOptions) as Promise<never>,
     batch: (requests, batchOptions) => runBatch(dispatcher.call, requests, batchOptions),
     observe: (request, output, callOptions) => dispatcher.observe(request, output, callOptions),
     resume: (id, decision, resumeOptions) => dispatcher.resume(id, decision, resumeOptions),

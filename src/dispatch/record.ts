@@ -23,8 +23,8 @@ export interface DispatchRecord {
   /** What was decided in earlier passes, whatever of it layers have used in this one. */
   readonly decisions: readonly EarlierDecision[];
   /**
-   * It was started by another call that has been answered: it takes no place from those that
-   * somebody waits for.
+   * It was started by another call that has been answered: it takes no place from calls
+   * whose caller waits.
    */
   readonly isBackground: boolean;
   /** Tells the host of progress, past every layer. */
@@ -33,7 +33,7 @@ export interface DispatchRecord {
   readonly output?: unknown;
   /** The places it takes among others. */
   readonly seats: Seat[];
-  /** It has given them up while somebody is asked. */
+  /** It has given them up while a person is asked. */
   isAside: boolean;
   /** The arguments that fitted the advertised schema. */
   admitted: JsonObject | null;
@@ -41,12 +41,14 @@ export interface DispatchRecord {
   done: boolean;
   /** How often the host was told, to notice a layer that swallows progress. */
   reported: number;
+  /** What the tool did while it ran, for `audit.builtins`; `null` for nothing. */
+  uses: JsonObject[] | null;
 }
 
 /** Every call the dispatcher makes carries one. */
 export const recordOf = (call: ToolCall): DispatchRecord => stateOf(call).host as DispatchRecord;
 
-/** Also of a call that no dispatcher made, which runs in front of nobody. */
+/** Also of a call that no dispatcher made, which does not run in the background. */
 export const isBackground = (call: ToolCall): boolean =>
   (stateOf(call).host as DispatchRecord | null)?.isBackground === true;
 

@@ -7,7 +7,8 @@ import { AlliumError, isAlliumError } from '../core/contract/errors.ts';
  * it.
  */
 export const JAIL_REASONS = Object.freeze({
-  unsupported: 'needs Linux with /proc: without it nothing can be opened without a race',
+  unsupported:
+    'tool files, hook files and file access need Linux with /proc: elsewhere no file can be opened without a race',
   root: 'the root is not a directory that can be entered',
   root_changed: 'another directory lies where the root was when the jail was made',
   path: 'the path must be relative, its parts parted by single slashes, without "..", backslash or NUL',

@@ -48,6 +48,37 @@ const NOTHING: JsonObject = Object.freeze({});
 export const paramsOf = (message: WireMessage): JsonObject => objectAt(message, 'params');
 export const metaOf = (message: WireMessage): JsonObject => objectAt(paramsOf(message), '_meta');
 
+/** The methods that are looked at here, by the names they have on the wire. */
+export const METHODS = Object.freeze({
+  initialize: 'initialize',
+  discover: 'server/discover',
+  ping: 'ping',
+  listTools: 'tools/list',
+  callTool: 'tools/call',
+  listPrompts: 'prompts/list',
+  getPrompt: 'prompts/get',
+  listResources: 'resources/list',
+  listTemplates: 'resources/templates/list',
+  readResource: 'resources/read',
+  subscribe: 'resources/subscribe',
+  unsubscribe: 'resources/unsubscribe',
+  complete: 'completion/complete',
+  listen: 'subscriptions/listen',
+  setLevel: 'logging/setLevel',
+  elicit: 'elicitation/create',
+  getTask: 'tasks/get',
+  updateTask: 'tasks/update',
+  cancelTask: 'tasks/cancel',
+  initialized: 'notifications/initialized',
+  cancelled: 'notifications/cancelled',
+  progress: 'notifications/progress',
+  logged: 'notifications/message',
+  toolsChanged: 'notifications/tools/list_changed',
+  rootsChanged: 'notifications/roots/list_changed',
+  resourceUpdated: 'notifications/resources/updated',
+  acknowledged: 'notifications/subscriptions/acknowledged',
+} as const);
+
 /** JSON-RPC's own codes, and the one for a connection that is gone. */
 export const CODES = Object.freeze({
   parse: -32_700,

@@ -6,7 +6,7 @@ import type { ToolCall } from '../core/contract/call.ts';
 import { isoTime } from '../core/time/clock.ts';
 import { cancelled } from '../core/onion/frame.ts';
 import { breached } from '../core/onion/gates.ts';
-import type { ToolResult } from '../core/contract/result.ts';
+import type { ApprovalRecord, ToolResult } from '../core/contract/result.ts';
 import { type ApprovalAsk, type ApprovalSaid, askApproval } from '../approvals/ask-approval.ts';
 import { decideWithin } from '../approvals/decision-window.ts';
 import { editCall } from '../approvals/edit-call.ts';
@@ -18,13 +18,8 @@ import { blamed } from './refusals.ts';
 import { shownRequests } from './proposals.ts';
 
 /** Who approved what, for records. */
-export interface Approved {
-  readonly id: string;
-  readonly decision: 'approved' | 'denied' | 'expired';
-  readonly decidedBy: string;
-  readonly decidedAt: string;
-  readonly fingerprint: string;
-  readonly reason?: string;
+export interface Approved extends ApprovalRecord {
+  readonly decision: ApprovalSaid['decision'];
   /** Where the pass that ended with the question is recorded. */
   readonly receiptUri?: string;
 }
@@ -37,7 +32,7 @@ interface AskingLimits {
 }
 
 /** What asking came to. */
-export interface AskedPermission {
+interface AskedPermission {
   /** What the executor may be entered with, or what the call came to. `null`: as it is. */
   readonly entered: ToolResult | ToolCall | null;
   readonly approval?: Approved;

@@ -4,6 +4,7 @@ import type { JsonValue } from '../core/json/json-value.ts';
 import { hashCanonical } from '../core/json/hash-canonical.ts';
 import { isObject, isSnapshot, snapshotObject } from '../core/json/json.ts';
 import type { ToolSpec } from '../core/contract/layer.ts';
+import { specOf } from '../tools/own-definition.ts';
 
 /** Hashes of definitions that cannot change any more. */
 const known = new WeakMap<object, string>();
@@ -25,15 +26,8 @@ export function hashDefinition(tool: ToolSpec): string {
 /** The five parts and nothing else, frozen in depth. */
 export function pinnable(tool: ToolSpec): ToolSpec {
   if (isSnapshot(tool) && Object.keys(tool).every((key) => PARTS.includes(key))) return tool;
-  const { name, description, inputSchema, outputSchema, annotations } = tool;
   // A copy has the shape of what was copied.
-  return snapshotObject({
-    name,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations,
-  }) as unknown as ToolSpec;
+  return snapshotObject({ ...specOf(tool) }) as unknown as ToolSpec;
 }
 
 /** The members of a definition that are hashed, and compared. */
@@ -79,28 +73,23 @@ function compare(
 ): void {
   if (before === after || lines.length > MAX_CHANGES) return;
   if (Array.isArray(before) && Array.isArray(after)) {
-    for (let index = 0; index < Math.max(before.length, after.length); index += 1) {
+    for (let index = 0; index < Math.max(before.length, after.length); index += 1)
       compare(
         before[index] as JsonValue | undefined,
         after[index] as JsonValue | undefined,
         `${path}[${index}]`,
         lines,
       );
-    }
-  } else if (isPlain(before) && isPlain(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  } else if (isObject(before) && isObject(after)) {
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
       compare(
         memberOf(before, name),
         memberOf(after, name),
         path === '' ? shownName(name) : `${path}.${shownName(name)}`,
         lines,
       );
-    }
   } else lines.push(`${path}: ${changeOf(before, after)}`);
 }
-
-const isPlain = (value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> =>
-  isObject(value);
 
 const memberOf = (
   value: Readonly<Record<string, JsonValue>>,

@@ -3,7 +3,7 @@
  * then.
  */
 
-import { filePins } from './file-pins.ts';
+import { filePins } from './pin-stores.ts';
 import { toolOf } from './pins.fixture.ts';
 import { reconcilePins } from './judge-definition.ts';
 

@@ -17,10 +17,10 @@ export type {
   ApprovalProblem,
   FileApprovals,
   FileApprovalsOptions,
-} from '../approvals/store/file-approvals.ts';
-export { fileApprovals } from '../approvals/store/file-approvals.ts';
-export type { MemoryApprovalsOptions } from '../approvals/store/memory-approvals.ts';
-export { memoryApprovals } from '../approvals/store/memory-approvals.ts';
+} from '../approvals/store/approval-stores.ts';
+export { fileApprovals } from '../approvals/store/approval-stores.ts';
+export type { MemoryApprovalsOptions } from '../approvals/store/approval-stores.ts';
+export { memoryApprovals } from '../approvals/store/approval-stores.ts';
 export type { ArgConstraint } from './arg-constraint.ts';
 export type { ArgConstraints } from './arg-constraints.ts';
 export type { CapabilityPolicy, PolicyQuestion } from './capability-policy.ts';
@@ -48,8 +48,8 @@ export type {
   FileGrants,
   FileGrantsOptions,
   GrantProblem,
-} from '../approvals/grants/file-grants.ts';
-export { fileGrants } from '../approvals/grants/file-grants.ts';
+} from '../approvals/grants/grant-stores.ts';
+export { fileGrants } from '../approvals/grants/grant-stores.ts';
 export type { CreateGrantOptions, GrantRequest } from '../approvals/grants/create-grant.ts';
 export { createGrant } from '../approvals/grants/create-grant.ts';
 export type {
@@ -60,14 +60,14 @@ export type {
   GrantStore,
 } from '../approvals/grants/grant.ts';
 export { GRANT_SCOPES } from '../approvals/grants/grant.ts';
-export type { MemoryGrantsOptions } from '../approvals/grants/memory-grants.ts';
-export { memoryGrants } from '../approvals/grants/memory-grants.ts';
+export type { MemoryGrantsOptions } from '../approvals/grants/grant-stores.ts';
+export { memoryGrants } from '../approvals/grants/grant-stores.ts';
 export { definitionChanges, hashDefinition } from '../pins/definition-hash.ts';
-export type { FilePins, FilePinsOptions, PinProblem } from '../pins/file-pins.ts';
-export { filePins } from '../pins/file-pins.ts';
+export type { FilePins, FilePinsOptions, PinProblem } from '../pins/pin-stores.ts';
+export { filePins } from '../pins/pin-stores.ts';
 export type { PinJudgement, PinVerdict, SeenTools } from '../pins/judge-definition.ts';
 export { changesFromPin, judgeDefinition, reconcilePins } from '../pins/judge-definition.ts';
-export { memoryPins } from '../pins/memory-pins.ts';
+export { memoryPins } from '../pins/pin-stores.ts';
 export type { ChangePins, HeldDefinition, Pin, PinBook, PinStore } from '../pins/pin-book.ts';
 export { acceptPin, forgetPin } from '../pins/pin-book.ts';
 export type { PathPolicyOptions } from '../permissions/paths/path-policy.ts';

@@ -13,7 +13,7 @@ const PLAIN = /^(?:\/[^/.][^/]*)+$/;
  * An absolute path without `.`, `..`, doubled and trailing slashes, or `null` for what is none.
  * Does not look at the disk.
  */
-export function normalisedPath(path: unknown): string | null {
+function normalisedPath(path: unknown): string | null {
   // A path with a NUL in it ends there for the system, and not here.
   if (typeof path !== 'string' || !path.startsWith('/') || path.includes('\0')) return null;
   return PLAIN.test(path) ? path : posix.resolve(path);

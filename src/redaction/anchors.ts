@@ -22,9 +22,9 @@ export interface AnchorFinder {
   /**
    * Calls `hit` for every word, nearly in the order of their places. `codes` holds the text,
    * `pairs` the same two by two, the first in the lower half. Answers where marked signs begin, in
-   * order, except in what `hit` had passed over.
+   * order, except in what `hit` had passed over; good until the next call.
    */
-  find(text: string, codes: Uint16Array, pairs: Uint32Array, hit: Hit): readonly number[];
+  find(text: string, codes: Uint16Array, pairs: Uint32Array, hit: Hit): Int32Array;
 }
 
 /**
@@ -84,28 +84,36 @@ export function anchorFinder(
   const words = anchors.map(wordOfAnchor);
   const stopTable = stopsAt(marked);
   const table: Table = { words, ...laidOut(words, stopTable) };
+  let places = new Int32Array(256);
   return {
     find(text, codes, pairs, hit) {
       const half = (text.length + 1) >> 1;
-      let places: number[] | null = null;
+      let count = 0;
       let stops = 0;
       for (let at = seek(stopTable, pairs, 0, half); at < half; ) {
         const before = at === 0 ? TAB : (codes[at * 2 - 1] ?? 0);
         const first = codes[at * 2] ?? 0;
         const second = codes[at * 2 + 1] ?? 0;
-        if (couples[keyOf(0, before, first)] === 1) (places ??= []).push(at * 2 - 1);
-        if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1)
-          (places ??= []).push(at * 2);
-        if (signs[second] === 1) (places ??= []).push(at * 2 + 1);
+        // Room for all three that may begin here.
+        if (count + 3 > places.length) places = grown(places);
+        if (couples[keyOf(0, before, first)] === 1) places[count++] = at * 2 - 1;
+        if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1) places[count++] = at * 2;
+        if (signs[second] === 1) places[count++] = at * 2 + 1;
         stops += 1;
         const key = keyOf(before, first, second);
         const past = tell(table, codes, at * 2, text.length, key, stops, hit);
         if (past >= 0) stops = 0;
         at = seek(stopTable, pairs, Math.max(at + 1, past >> 1), half);
       }
-      return places ?? NOWHERE;
+      return count === 0 ? NOWHERE : places.subarray(0, count);
     },
   };
+}
+
+function grown(places: Int32Array): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(places.length * 2);
+  longer.set(places);
+  return longer;
 }
 
 function wordOfAnchor({ word, anyCase, begins = false }: Anchor): Word {
@@ -145,7 +153,7 @@ function tell(
   return past;
 }
 
-const NOWHERE: readonly number[] = Object.freeze([]);
+const NOWHERE = new Int32Array(0);
 
 /**
  * Chooses what each word is seen by and sets the bits of its keys. Of several in one bucket the

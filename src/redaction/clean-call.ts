@@ -8,7 +8,7 @@ import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.t
 import { type Literals, removedBetween } from './literals.ts';
 import type { Path } from './walk.ts';
 import { pathsFor, type Rules, textCleaner } from './rules.ts';
-import { sweep } from './sweep.ts';
+import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
 import { wait, type Work } from './turns.ts';
 
 /** What has been found in a call so far. */
@@ -38,8 +38,8 @@ export function* cleanCall(
   incoming: Incoming,
 ): Work<CleanedCall | typeof ABORTED> {
   const paths = pathsFor(rules, call);
-  const first = isEmpty(call.toolArgs)
-    ? { ...NOTHING, args: call.toolArgs }
+  const first = isClean([{ value: call.toolArgs, paths }], rules)
+    ? { args: call.toolArgs, ...NOTHING_FOUND }
     : yield* sweepArgs(call, call.toolArgs, paths, rules);
   const { args } = first;
   if (redactor === undefined || first.blocked)
@@ -74,9 +74,6 @@ export function* cleanCall(
 
 type SweptArgs = Omit<CleanedCall, 'call' | 'paths'>;
 
-const NOTHING = Object.freeze({ fields: [], counts: {}, blocked: false, literals: new Map() });
-const isEmpty = (args: JsonObject): boolean => Object.keys(args).length === 0;
-
 function* sweepArgs(
   call: ToolCall,
   args: JsonObject,
@@ -105,31 +102,35 @@ function cleaned(
   incoming: Incoming,
 ): CleanedCall {
   const { args, fields, counts, blocked, literals } = swept;
-  let cleaner: Scrub | null = null;
-  // Made with the first message: most calls report nothing.
-  const clean = (text: string) => (cleaner ??= textCleaner(rules, literals))(text);
-  const report = (progress: ToolProgress) => call.report(cleanedProgress(progress));
-  const cleanedProgress = ({ message, ...numbers }: ToolProgress): ToolProgress => {
-    if (message === undefined) return numbers;
-    const input = {
-      phase: 'out',
-      toolName: call.toolName,
-      args,
-      result: null,
-      text: clean(message),
-    } as const;
-    const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
-    return text === null ? numbers : { ...numbers, message: clean(text) };
-  };
   const toolArgs = incoming === 'report' ? call.toolArgs : args;
+  const report = cleanReport(call, swept, rules, redactor);
   return {
-    call: withCall(call, { toolArgs, report }),
+    call: withCall(call, toolArgs === call.toolArgs ? { report } : { toolArgs, report }),
     args,
     paths,
     fields,
     counts,
     blocked,
     literals,
+  };
+}
+
+/** What a tool reports while it runs, with its text cleaned. */
+function cleanReport(
+  call: ToolCall,
+  { args, literals }: SweptArgs,
+  rules: Rules,
+  redactor: Redactor | undefined,
+): (progress: ToolProgress) => void {
+  let cleaner: Scrub | null = null;
+  return ({ message, ...numbers }) => {
+    if (message === undefined) return call.report(numbers);
+    // Made with the first message: most calls report nothing.
+    cleaner ??= textCleaner(rules, literals);
+    const { toolName } = call;
+    const input = { phase: 'out', toolName, args, result: null, text: cleaner(message) } as const;
+    const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
+    call.report(text === null ? numbers : { ...numbers, message: cleaner(text) });
   };
 }
 

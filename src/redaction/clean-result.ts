@@ -1,18 +1,17 @@
 /** The way up: nothing of a result is handed out before all of it was looked at. */
 
 import { inspect } from 'node:util';
-import { causeOf, fail, isRendered, ok, withResult } from '../core/onion/results.ts';
-import type { JsonValue } from '../core/json/json-value.ts';
+import { annotate, causeOf, fail, isRendered, ok, withResult } from '../core/onion/results.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import { canonicalJson } from '../core/json/canonical.ts';
 import type { ContentBlock } from '../core/contract/content.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
 import type { CleanedCall } from './clean-call.ts';
-import { cleanHandoff } from './clean-handoff.ts';
 import { type Literals, removedBetween } from './literals.ts';
 import { type Rules, textCleaner } from './rules.ts';
 import { putBack, surfacesOf } from './surfaces.ts';
-import { sweep } from './sweep.ts';
+import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
 import { wait, type Work } from './turns.ts';
 
 export interface CleanedResult {
@@ -29,7 +28,9 @@ export function* cleanResult(
   rules: Rules,
   redactor: Redactor | undefined,
 ): Work<CleanedResult | typeof ABORTED> {
-  const first = yield* swept(answered, sent, rules, sent.literals);
+  const first = isCleanAsItIs(answered, sent, rules)
+    ? { result: answered, ...NOTHING_FOUND }
+    : yield* swept(answered, sent, rules, sent.literals);
   const last =
     redactor === undefined || first.blocked
       ? first
@@ -39,6 +40,11 @@ export function* cleanResult(
   if (cleaned.blocked || cleaned.result.audit?.handoff === undefined) return cleaned;
   return { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, last.literals) };
 }
+
+/** What was hidden in the arguments has to be looked for, too. */
+const isCleanAsItIs = (answered: ToolResult, sent: CleanedCall, rules: Rules): boolean =>
+  sent.literals.size === 0 &&
+  isClean(surfacesOf(answered, sent.paths, sent.args, rules.canCover).surfaces, rules);
 
 function* askedAbout(
   first: Swept,
@@ -245,4 +251,44 @@ function inspected(cause: unknown): string | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * The handoff in the audit record is a copy of a part of the result, made further in: it is cleaned
+ * like the result itself.
+ */
+function* cleanHandoff(
+  result: ToolResult,
+  sent: CleanedCall,
+  rules: Rules,
+  literals: Literals,
+): Work<ToolResult> {
+  const handoff = result.audit?.handoff;
+  if (handoff === undefined) return result;
+  // Paths may be written for the record by itself, or for the result that it was a member of.
+  const alone = yield* sweep([{ value: handoff, paths: sent.paths }], rules, literals);
+  const [record = null] = alone.values;
+  const within = yield* sweep(
+    [{ value: { handoff: record }, paths: sent.paths }],
+    rules,
+    alone.literals,
+  );
+  if (alone.blocked || within.blocked) return withoutHandoff(result);
+  // A cleaned object is an object.
+  const { handoff: clean } = within.values[0] as { handoff: JsonObject };
+  if (clean === handoff) return result;
+  const { policyOverride, ...rest } = clean;
+  // A policy of which something was hidden may have lost a restriction.
+  const isSame = JSON.stringify(policyOverride) === JSON.stringify(handoff.policyOverride);
+  return annotate(result, { handoff: isSame ? clean : rest });
+}
+
+/** Where the result is withheld, its handoff is too. */
+export function withoutHandoff(result: ToolResult): ToolResult {
+  const handoff = result.audit?.handoff;
+  return handoff === undefined
+    ? result
+    : annotate(result, {
+        handoff: { ...(handoff.id === undefined ? {} : { id: handoff.id }), withheld: true },
+      });
 }

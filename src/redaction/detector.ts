@@ -40,10 +40,10 @@ export interface Span extends Finding {
 export type Emit = (start: number, end: number, label: string, group?: Group) => void;
 
 /**
- * The places of all signs in a text that `views.ts` looks for, in order; `null` where not all of
+ * The places of all signs in a text that `disguises.ts` knows, in order; `null` where not all of
  * them are known.
  */
-export type SignPlaces = readonly number[] | null;
+export type SignPlaces = ArrayLike<number> | null;
 
 /** What a detector that reads every character saw on its way, so that nobody has to look again. */
 export interface Sight {

@@ -5,8 +5,7 @@
 import { codesOf, judge, type Looks, looksGenerated } from './characters.ts';
 import { type Emit, joinedFindings, A_JUDGEMENT, type Effort, spend } from './detector.ts';
 import { ISSUERS, RUNS } from './families/runs.ts';
-
-const NO_RUNS: readonly EncodedRun[] = Object.freeze([]);
+import type { View } from './views.ts';
 
 /**
  * Reads every run of sixteen characters or more. `emit` is told of bare keys; without it, runs are
@@ -17,24 +16,32 @@ export function readRuns(
   emit: Emit | null,
   hints: readonly number[],
   effort: Effort,
-): readonly EncodedRun[] {
+): View | null {
   const { length } = text;
-  if (length < MIN_RUN) return NO_RUNS;
-  let found: EncodedRun[] | null = null;
+  if (length < MIN_RUN) return null;
+  let decoded: EncodedRun[] | null = null;
+  let size = 0;
   const codes = codesOf(text);
   let hint = 0;
   const findings = emit === null ? null : joinedFindings(effort, emit);
   const run: Run = { start: 0, end: 0, classes: 0 };
   while (nextRun(codes, run, length)) {
     const { start, end } = run;
-    decodeRun(text, codes, run, (decoded) => (found ??= []).push(decoded));
+    for (const [from, to] of stretchesOf(codes, run)) {
+      const unit = (run.classes & BEYOND_HEX) === 0 ? 2 : 4;
+      const after = decode(codes, from, to, unit, size);
+      if (after === size) continue;
+      const bytes = unit === 2 ? 1 : 3;
+      (decoded ??= []).push({ start: from, end: to, unit, bytes, place: size });
+      size = after;
+    }
     while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
     const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
     if (findings !== null && end - start <= MAX_KEY)
       bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
   }
   findings?.end();
-  return found ?? NO_RUNS;
+  return decoded === null ? null : viewOf(decoded, room.toString('latin1', 0, size));
 }
 
 const MAX_KEY = 220;
@@ -105,13 +112,40 @@ const isAwsSecret = (text: string, start: number, { uppers, lowers, digits }: Lo
   digits > 0 &&
   NEAR_AWS.test(text.slice(Math.max(0, start - 120), start));
 
-/** A stretch that decodes to readable text; `unit` characters of it make `bytes` of that text. */
+/**
+ * A stretch that decodes to readable text: every `unit` characters make `bytes` of it, and the first
+ * of those stands at `place` in all that was decoded.
+ */
 interface EncodedRun {
   readonly start: number;
   readonly end: number;
-  readonly text: string;
   readonly unit: number;
   readonly bytes: number;
+  readonly place: number;
+}
+
+/** All that was decoded of one text, to be looked at together: a look has a price for its start. */
+function viewOf(runs: readonly EncodedRun[], text: string): View {
+  const runAt = (index: number): EncodedRun | undefined => {
+    let low = 0;
+    for (let high = runs.length; high - low > 1; ) {
+      const middle = (low + high) >> 1;
+      if ((runs[middle]?.place ?? 0) <= index) low = middle;
+      else high = middle;
+    }
+    return runs[low];
+  };
+  return {
+    text,
+    startOf(index) {
+      const { start = 0, unit = 1, bytes = 1, place = 0 } = runAt(index) ?? {};
+      return start + Math.floor((index - place) / bytes) * unit;
+    },
+    endOf(index) {
+      const { start = 0, end = 0, unit = 1, bytes = 1, place = 0 } = runAt(index) ?? {};
+      return Math.min(end, start + Math.ceil((index + 1 - place) / bytes) * unit);
+    },
+  };
 }
 
 /** A long run of base64 characters; also, where the search for the next one begins. */
@@ -141,8 +175,14 @@ const DASH = 32;
 const ZERO = 48;
 
 const CLASSES = new Uint8Array(65_536);
+const SEXTETS = new Uint8Array(128);
+const HEX_DIGITS = Uint8Array.from(
+  SEXTETS,
+  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
+);
 for (const [value, char] of Array.from(`${ALPHABET}-_`).entries()) {
   const sextet = value < 64 ? value : value - 2;
+  SEXTETS[char.charCodeAt(0)] = sextet;
   const isFirst = (sextet >= 8 && sextet < 32) || sextet === 2 || sextet === 3;
   const isText =
     (isFirst ? FIRST : 0) | ((sextet & 8) === 0 ? SECOND : 0) | ((sextet & 2) === 0 ? THIRD : 0);
@@ -151,7 +191,6 @@ for (const [value, char] of Array.from(`${ALPHABET}-_`).entries()) {
 }
 
 type Codes = Uint16Array;
-type Keep = (run: EncodedRun) => void;
 type Stretch = readonly [start: number, end: number];
 
 /**
@@ -188,25 +227,22 @@ function readOn(codes: Codes, run: Run, start: number, length: number): void {
   run.classes = classes;
 }
 
-/** Keeps the readable stretches of one run. */
-function decodeRun(text: string, codes: Codes, { start, end, classes }: Run, keep: Keep): void {
+/** The stretches of one run that may be readable. */
+function stretchesOf(codes: Codes, { start, end, classes }: Run): readonly Stretch[] {
   // Hex digits and dashes are a digest or an id; text in base64 always has other letters too.
   const isHex = (classes & BEYOND_HEX) === 0;
-  if (isHex && (classes & DASH) !== 0) return;
-  const unit = isHex ? 2 : 4;
+  if (isHex && (classes & DASH) !== 0) return NOTHING;
   const stretches = isHex ? hexStretches(codes, start, end) : base64Stretches(codes, start, end);
-  if (stretches.length === 0) return;
+  if (stretches.length < 2) return stretches;
   // A run can be cut into fours in four ways. The right one gives the longest text; the others are
   // taken as far as there is room, so that what is decoded never grows with each layer.
-  let room = (end - start) * 1.5 + MIN_RUN;
-  for (const [from, to] of stretches.length === 1
-    ? stretches
-    : stretches.sort((a, b) => b[1] - b[0] - (a[1] - a[0]))) {
-    room -= to - from;
-    if (room < 0) return;
-    decode(text, from, to, unit, keep);
-  }
+  let left = (end - start) * 1.5 + MIN_RUN;
+  stretches.sort((a, b) => b[1] - b[0] - (a[1] - a[0]));
+  const taken = stretches.findIndex(([from, to]) => (left -= to - from) < 0);
+  return taken === -1 ? stretches : stretches.slice(0, taken);
 }
+
+const NOTHING: readonly Stretch[] = Object.freeze([]);
 
 const MIN_QUADS = 4;
 const MIN_PAIRS = 10;
@@ -267,18 +303,48 @@ const BLANKS: ReadonlySet<number> = new Set(Array.from('9adAD').map((char) => ch
 /** Bytes that are printable by chance stand alone; what somebody wrote stands together. */
 const MIN_READABLE = 10;
 
-function decode(text: string, start: number, end: number, unit: number, keep: Keep): void {
-  const bytes = Buffer.from(text.slice(start, end), unit === 2 ? 'hex' : 'base64');
-  let readable = 0;
-  let from = 0;
-  for (let at = 0; at <= bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
+/** Line feeds between what two stretches decode to, so that no token goes on from one to the other. */
+const GAP = 2;
+const LINE_FEED = 10;
+/** What was decoded of one text; all texts share it. */
+let room = Buffer.alloc(4_096);
+
+/**
+ * Decodes a stretch to the place `to`; answers where the next one goes, or `to` where nothing of it
+ * is readable.
+ */
+function decode(codes: Codes, start: number, end: number, unit: number, to: number): number {
+  if (to + end - start > room.length - GAP)
+    room = Buffer.concat([room], 2 * (to + end - start + GAP));
+  const [digits, bits] = unit === 2 ? [HEX_DIGITS, 4] : [SEXTETS, 6];
+  let held = 0;
+  let count = 0;
+  let last = to;
+  for (let at = start; at < end; at += 1) {
+    held = ((held << bits) | (digits[codes[at] ?? 0] ?? 0)) & 0xffff;
+    count += bits;
+    if (count < 8) continue;
+    count -= 8;
+    room[last] = held >> count;
+    last += 1;
+  }
+  if (!keepReadable(to, last)) return to;
+  room[last] = LINE_FEED;
+  room[last + 1] = LINE_FEED;
+  return last + GAP;
+}
+
+/** Blanks out what is readable by chance; answers whether anything is left. */
+function keepReadable(start: number, end: number): boolean {
+  let readable = false;
+  let from = start;
+  for (let at = start; at <= end; at += 1) {
+    const byte = at < end ? (room[at] ?? 0) : 0;
     if ((byte >= 32 && byte < 127) || byte === 9 || byte === 10 || byte === 13) continue;
-    if (at - from >= MIN_READABLE) readable += 1;
-    else for (let short = from; short < at; short += 1) bytes[short] = 0;
-    if (at < bytes.length) bytes[at] = 0;
+    if (at - from >= MIN_READABLE) readable = true;
+    else room.fill(0, from, at);
+    if (at < end) room[at] = 0;
     from = at + 1;
   }
-  if (readable > 0)
-    keep({ start, end, text: bytes.toString('latin1'), unit, bytes: unit === 2 ? 1 : 3 });
+  return readable;
 }

@@ -182,9 +182,10 @@ function bound(text: string, end: number, binding: Binding, pattern: RegExp): Bo
 function mayTakeSpace(text: string, start: number, end: number, next: number): boolean {
   if (text.startsWith('is ', next) || text.startsWith('was ', next)) return true;
   const before = text.charCodeAt(start - 1);
-  if (before === 32 || before === 9 || before === 10)
+  const isLong = end - start > 5;
+  if (before === 32 || before === 9 || (before === 10 && !isLong))
     return OPENER.test(text.slice(Math.max(0, start - REACH), start));
-  return before === 45 || before === 95 || end - start > 5 || Number.isNaN(before);
+  return before === 45 || before === 95 || isLong || Number.isNaN(before);
 }
 
 /**

@@ -9,8 +9,15 @@ import type { Detector, Group } from './detector.ts';
 import { literalDetector, type Literals } from './literals.ts';
 import { createMarkers, type Markers, type Strategy } from './markers.ts';
 import { type Path, parsePath } from './walk.ts';
-import { labelOf, PATTERN_LABEL, patternDetector, type RedactionPattern } from './patterns.ts';
-import { cardDetector, emailDetector, phoneDetector } from './personal.ts';
+import {
+  cardDetector,
+  emailDetector,
+  labelOf,
+  PATTERN_LABEL,
+  patternDetector,
+  phoneDetector,
+  type RedactionPattern,
+} from './patterns.ts';
 import { scanText } from './scan.ts';
 import { LABELS as SECRET_LABELS } from './families/index.ts';
 import { secretDetector } from './secrets.ts';

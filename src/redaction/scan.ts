@@ -9,8 +9,9 @@ import {
   type Effort,
   startEffort,
 } from './detector.ts';
+import { isFolded } from './disguises.ts';
 import { readRuns } from './long-runs.ts';
-import { isFolded, unfold } from './views.ts';
+import { unfold } from './views.ts';
 
 /** How many disguises on top of each other are taken off. */
 const MAX_LAYERS = 3;
@@ -61,6 +62,28 @@ export function scanText(text: string, detectors: readonly Detector[]): readonly
 
 const NOTHING: readonly Span[] = Object.freeze([]);
 
+let isSeen = false;
+const see = (): void => void (isSeen = true);
+
+/**
+ * Whether there is nothing to hide in a text and nothing in it is disguised or encoded, told by one
+ * look at it as it stands.
+ */
+export function isPlain(text: string, detectors: readonly Detector[]): boolean {
+  if (text.length > WINDOW) return false;
+  const effort = startEffort();
+  layOut(text);
+  isSeen = false;
+  let sight: Sight | undefined;
+  for (const { find } of detectors) sight = find(text, see, effort) ?? sight;
+  return (
+    !isSeen &&
+    !isFolded(text, sight?.signs ?? null) &&
+    readRuns(text, see, sight?.hints ?? NO_HINTS, effort) === null &&
+    !isSeen
+  );
+}
+
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
 function look(
@@ -80,22 +103,14 @@ function look(
     sight = find(text, emit, effort) ?? sight;
     if (group === 'secrets') bareKeys = emit;
   }
-  const runs = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
+  const decoded = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
   if (depth === MAX_LAYERS) return;
   const signs = sight?.signs ?? null;
-  const view = isFolded(text, signs) ? unfold(text, depth, signs) : null;
-  if (view !== null) {
+  const unfolded = isFolded(text, signs) ? unfold(text, depth, signs) : null;
+  for (const view of [unfolded, decoded]) {
+    if (view === null) continue;
     look(view.text, detectors, depth + 1, effort, (span) =>
       found({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) }),
-    );
-  }
-  for (const run of runs) {
-    look(run.text, detectors, depth + 1, effort, (span) =>
-      found({
-        ...span,
-        start: run.start + Math.floor(span.start / run.bytes) * run.unit,
-        end: Math.min(run.end, run.start + Math.ceil(span.end / run.bytes) * run.unit),
-      }),
     );
   }
 }

@@ -26,7 +26,7 @@ import {
   passOver,
   spend,
 } from './detector.ts';
-import type { TokenFamily } from './families/family.ts';
+import { ODD_SIGNS } from './disguises.ts';
 import { FAMILIES } from './families/index.ts';
 import { NAME_WORDS, type NamedProgress, namedValue } from './named-values.ts';
 import {
@@ -36,8 +36,7 @@ import {
   lastHeader,
   privateKey,
 } from './private-keys.ts';
-import { tokenReader } from './tokens.ts';
-import { ODD_SIGNS } from './views.ts';
+import { type TokenFamily, tokenReader } from './tokens.ts';
 
 /** What must not be read twice in the same text, however many words lead there. */
 interface Progress {

@@ -27,25 +27,25 @@ export function surfacesOf(
     paths.length === 0 || (follows && typeof result.result !== 'string')
       ? []
       : embeddedJson(textsOf(result));
+  const isCovered = canCover && follows;
   const surfaces: readonly Surface[] = [
-    {
-      value: result.result === clean ? null : result.result,
-      paths,
-      isCovered: canCover && result.ok && follows,
-    },
+    surface(result.result === clean ? null : result.result, paths, isCovered && result.ok),
     // Blocks are JSON by their definition; their interface has no index signature.
-    { value: result.content as unknown as JsonValue, paths: NONE },
-    { value: result.renderedResult, paths: NONE },
-    { value: result.error, paths: NONE },
-    { value: result.arguments === clean ? null : result.arguments, paths },
-    { value: result.interruption?.shown ?? null, paths },
-    { value: restOf(result), paths: NONE },
-    ...embedded.map(({ value }) => ({ value, paths })),
+    surface(result.content as unknown as JsonValue, NONE, isCovered),
+    surface(result.renderedResult, NONE),
+    surface(result.error, NONE),
+    surface(result.arguments === clean ? null : result.arguments, paths),
+    surface(result.interruption?.shown ?? null, paths),
+    surface(restOf(result), NONE),
+    ...embedded.map(({ value }) => surface(value, paths)),
   ];
   return { surfaces, embedded, follows };
 }
 
 const NONE: readonly Path[] = [];
+const NO_SURFACE: Surface = Object.freeze({ value: null, paths: NONE, isCovered: false });
+const surface = (value: JsonValue, paths: readonly Path[], isCovered = false): Surface =>
+  value === null ? NO_SURFACE : { value, paths, isCovered };
 
 /** Members that are seldom there, in one. */
 function restOf({

@@ -5,9 +5,9 @@ import { deepSpans } from './deep-secrets.ts';
 import { type Detector, type Finding, type Span, startEffort } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
-import { type Path, startOf, rebuildTree, surveyTree } from './walk.ts';
+import { type Path, rebuildTree, startOf, type Survey, surveyTree } from './walk.ts';
 import type { Rules } from './rules.ts';
-import { scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
+import { isPlain, scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
 import { nextTurn, wait, type Work } from './turns.ts';
 
 /** One place of a call or a result at which something could be read. */
@@ -38,6 +38,8 @@ export interface Sweep {
 }
 
 const NO_LITERALS: Literals = new Map();
+const NO_FIELDS: readonly string[] = Object.freeze([]);
+const NO_COUNTS: Readonly<Record<string, number>> = Object.freeze({});
 const NO_TEXTS: ReadonlySet<string> = new Set();
 
 /** A detector's finding this short would hide half of an ordinary text along with it. */
@@ -47,6 +49,35 @@ const MIN_REPEATED = 6;
  * again where it stands again.
  */
 const MAX_REPEATED = 512;
+
+/** What there is to say about surfaces that are clean. */
+export const NOTHING_FOUND = {
+  fields: NO_FIELDS,
+  counts: NO_COUNTS,
+  blocked: false,
+  literals: NO_LITERALS,
+} as const;
+
+let isTold = false;
+const tell = (): void => void (isTold = true);
+
+/**
+ * Whether there is nothing to hide on these surfaces, as on nearly all; `false` where one look does
+ * not tell. Looks at all texts together, a line apart, unless patterns can be tied to their ends.
+ */
+export function isClean(surfaces: readonly Surface[], rules: Rules): boolean {
+  const { detectors, names, minText, canCover, deep } = rules;
+  if (deep) return false;
+  const texts: string[] = [];
+  isTold = false;
+  surveyAll(surfaces, texts, { texts, names, minText, onPath: tell, onNamed: tell });
+  if (isTold || !isShort(texts)) return false;
+  const [first] = texts;
+  if (first === undefined) return true;
+  // The text of a result stands on several surfaces.
+  if (texts.every((text) => text === first)) return scanText(first, detectors).length === 0;
+  return canCover && isPlain(texts.join('\n'), detectors);
+}
 
 /**
  * Takes turns with the rest of the process where there is much to look at. `clean` are texts that
@@ -61,9 +92,12 @@ export function* sweep(
   const { texts: all, findings: named, literals } = survey(surfaces, rules, known);
   let texts: readonly string[] = clean.size === 0 ? all : all.filter((text) => !clean.has(text));
   // Most results are short, and done with at once.
-  const found = isShort(texts)
-    ? scanAtOnce(texts, rules.detectors, rules)
+  const seen = isShort(texts)
+    ? scanAtOnce(texts, rules)
     : yield* scanAll(texts, rules.detectors, rules);
+  if (seen.size + named.length + literals.size === 0 && !rules.deep)
+    return unchanged(surfaces, literals);
+  const found = new Map(seen);
   if (found.size + named.length + literals.size > 0) {
     const looked = new Set([...clean, ...texts]);
     const covered = coveredTexts(surfaces, rules).filter((text) => !looked.has(text));
@@ -73,14 +107,14 @@ export function* sweep(
   }
   if (rules.deep)
     for (const [text, spans] of yield* wait(deepSpans(texts))) add(found, text, spans);
-  const findings: readonly Finding[] =
-    found.size === 0 ? named : [...[...found.values()].flat(), ...named];
+  const findings: readonly Finding[] = [...[...found.values()].flat(), ...named];
+  const repeated = new Map(literals);
   for (const { value, label, group } of findings) {
-    if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !literals.has(value))
-      literals.set(value, { label, group });
+    if (value.length >= MIN_REPEATED && value.length <= MAX_REPEATED && !repeated.has(value))
+      repeated.set(value, { label, group });
   }
-  if (literals.size > 0) yield* findLiterals(texts, literals, rules, found);
-  if (findings.length === 0 && found.size === 0) return unchanged(surfaces, literals);
+  if (repeated.size > 0) yield* findLiterals(texts, repeated, rules, found);
+  if (findings.length === 0 && found.size === 0) return unchanged(surfaces, repeated);
   const paths = surfaces.map(() => new Set<string>());
   const cleaned = new Map<string, string>();
   for (const [text, spans] of found) cleaned.set(text, rules.markers.replace(text, spans));
@@ -94,14 +128,12 @@ export function* sweep(
     paths: paths.map((set) => [...set]),
     counts: countsOf(every),
     blocked,
-    literals,
+    literals: repeated,
     written: new Set(cleaned.values()),
   };
 }
 
 const NO_PATHS: Sweep['paths'] = Object.freeze([]);
-const NO_COUNTS = Object.freeze({});
-
 const unchanged = (surfaces: readonly Surface[], literals: Literals): Sweep => ({
   values: surfaces.map(({ value }) => value),
   paths: NO_PATHS,
@@ -115,23 +147,28 @@ const unchanged = (surfaces: readonly Surface[], literals: Literals): Sweep => (
 function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules, known: Literals) {
   const texts: string[] = [];
   const findings: Finding[] = [];
-  const literals = new Map(known);
+  let literals = known;
   const onPath = (hidden: JsonValue) => {
     const finding = { label: 'path', group: 'paths' } as const;
     if (markers.whole(hidden, finding) === hidden) return;
     findings.push({ ...finding, value: '' });
-    for (const text of removedValues(hidden)) literals.set(text, finding);
+    const removed = [...removedValues(hidden)].map((text) => [text, finding] as const);
+    literals = new Map([...literals, ...removed]);
   };
   const onNamed = (value: string, family: Family) => {
     const finding = { label: labelOfName(family), group: 'secrets' } as const;
     if (markers.whole(value, finding) !== value) findings.push({ ...finding, value });
   };
-  const open = { texts, names, minText, onPath, onNamed };
-  for (const { value, paths, isCovered = false } of surfaces) {
-    if (value !== null)
-      surveyTree(value, startOf(paths), isCovered ? { ...open, texts: null } : open);
-  }
+  surveyAll(surfaces, texts, { texts, names, minText, onPath, onNamed });
   return { texts, findings, literals };
+}
+
+/** Of a surface that is covered, only the shape counts. */
+function surveyAll(surfaces: readonly Surface[], texts: string[], look: Survey): void {
+  for (const { value, paths, isCovered = false } of surfaces) {
+    look.texts = isCovered ? null : texts;
+    if (value !== null) surveyTree(value, startOf(paths), look);
+  }
 }
 
 /** The texts of the surfaces that need no look as long as nothing was found. */
@@ -154,7 +191,7 @@ function* findLiterals(
   texts: readonly string[],
   literals: Literals,
   rules: Rules,
-  found: Found,
+  found: Map<string, readonly Span[]>,
 ): Work<void> {
   let longest = 0;
   for (const value of literals.keys()) longest = Math.max(longest, value.length);
@@ -209,15 +246,11 @@ function isShort(texts: readonly string[]): boolean {
   return length <= WINDOW;
 }
 
-type Found = Map<string, readonly Span[]>;
+type Found = ReadonlyMap<string, readonly Span[]>;
 
 /** Spans by text, for the texts that have any. */
-function scanAtOnce(
-  texts: readonly string[],
-  detectors: readonly Detector[],
-  { markers }: Rules,
-): Found {
-  const found: Found = new Map();
+function scanAtOnce(texts: readonly string[], { detectors, markers }: Rules): Found {
+  const found = new Map<string, readonly Span[]>();
   let last = '';
   for (const text of texts) {
     // The text of a result stands on several surfaces, one after another.
@@ -236,7 +269,7 @@ function* scanAll(
   detectors: readonly Detector[],
   { markers }: Rules,
 ): Work<Found> {
-  const found: Found = new Map();
+  const found = new Map<string, readonly Span[]>();
   let spent = 0;
   for (const text of new Set(texts)) {
     spent += text.length;

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anchorFinder } from './anchors.ts';
 import { codesOf, pairsOf } from './characters.ts';
-import { isFolded, ODD_SIGNS, unfold } from './views.ts';
+import { isFolded, ODD_SIGNS } from './disguises.ts';
+import { unfold } from './views.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
 /** What stands in a text, and what is seen of it. */

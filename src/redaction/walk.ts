@@ -39,7 +39,8 @@ function segmentOf([, word, index, double, single]: RegExpExecArray): Segment {
 }
 
 export const startOf = (paths: readonly Path[]): readonly Cursor[] =>
-  paths.map((path) => ({ path, at: 0 }));
+  paths.length === 0 ? NO_CURSORS : paths.map((path) => ({ path, at: 0 }));
+const NO_CURSORS: readonly Cursor[] = Object.freeze([]);
 
 /** Where the paths stand one member further down. */
 export function advance(cursors: readonly Cursor[], step: string | number): readonly Cursor[] {
@@ -82,7 +83,7 @@ export const writePath = (steps: readonly (string | number)[]): string =>
 /** What the first walk meets. */
 export interface Survey {
   /** Takes every text, in order, to be looked into; `null` where only the shape counts. */
-  readonly texts: string[] | null;
+  texts: string[] | null;
   /** Called for a value that a path rule hides whole. */
   onPath(value: JsonValue): void;
   /** Called for a text whose member's name tells what it is. */

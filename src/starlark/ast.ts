@@ -20,7 +20,7 @@ export interface NameNode extends Node {
   binding: Binding | null;
 }
 
-export interface LiteralNode extends Node {
+interface LiteralNode extends Node {
   readonly kind: 'literal';
   readonly value: Value;
 }
@@ -57,7 +57,7 @@ export interface ComprehensionNode extends Node {
   readonly clauses: readonly Clause[];
 }
 
-export interface ConditionalNode extends Node {
+interface ConditionalNode extends Node {
   readonly kind: 'conditional';
   readonly condition: Expression;
   readonly yes: Expression;
@@ -117,12 +117,12 @@ export interface BinaryNode extends Node {
   readonly position: Position;
 }
 
-export interface LambdaNode extends Node {
+interface LambdaNode extends Node {
   readonly kind: 'lambda';
   readonly definition: Definition;
 }
 
-export interface ParenNode extends Node {
+interface ParenNode extends Node {
   readonly kind: 'paren';
   readonly inner: Expression;
 }

@@ -28,14 +28,14 @@ export function isAscii(bytes: string): boolean {
 }
 
 /** The bytes of a byte string. */
-export function toBytes(bytes: string): Uint8Array {
+function toBytes(bytes: string): Uint8Array {
   return Uint8Array.from({ length: bytes.length }, (_, index) => bytes.charCodeAt(index));
 }
 
 const CHUNK = 8192;
 
 /** Bytes as a byte string. */
-export function latin1(bytes: Uint8Array): string {
+function latin1(bytes: Uint8Array): string {
   let text = '';
   for (let start = 0; start < bytes.length; start += CHUNK)
     text += String.fromCharCode(...bytes.subarray(start, start + CHUNK));

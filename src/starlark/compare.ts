@@ -31,7 +31,7 @@ function compareDepth(
   if (depth < 1) throw new StarlarkError('comparison exceeded maximum recursion depth');
   if (isNumber(x) && isNumber(y)) return holds(operator, compareNumbers(x, y));
   if (typeof x === 'string' && typeof y === 'string')
-    return holds(operator, x === y ? 0 : x < y ? -1 : 1);
+    return holds(operator, Number(x > y) - Number(x < y));
   if (typeof x === 'boolean' && typeof y === 'boolean')
     return holds(operator, Number(x) - Number(y));
   if (x instanceof List && y instanceof List)
@@ -94,7 +94,7 @@ function isNumber(value: Value): value is number | bigint | Float {
  * The order of two numbers. JavaScript compares a bigint with a number by their exact values, which
  * is what is wanted; a number stands for an int or, unboxed, for a float.
  */
-export function compareNumbers(x: number | bigint | Float, y: number | bigint | Float): number {
+function compareNumbers(x: number | bigint | Float, y: number | bigint | Float): number {
   const a = x instanceof Float ? x.value : x;
   const b = y instanceof Float ? y.value : y;
   if (a < b) return -1;

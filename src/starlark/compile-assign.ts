@@ -24,12 +24,11 @@ export function compileAssignment(compiler: Compiler, statement: AssignStatement
   const target = unparenthesised(statement.target);
   const slot = target.kind === 'name' ? localSlot(target) : undefined;
   const assign = compiler.target(target, statement.position);
-  if (slot !== undefined) {
+  if (slot !== undefined)
     return (frame) => {
       frame.slots[slot] = value(frame);
       return NORMAL;
     };
-  }
   return (frame) => {
     assign(frame, value(frame));
     return NORMAL;
@@ -161,12 +160,11 @@ function augmentName(compiler: Compiler, target: NameNode, statement: AssignStat
   const result = combine(statement.operator, read, right, position);
   const slot = localSlot(target);
   const write = compileWrite(compiler, target);
-  if (slot !== undefined) {
+  if (slot !== undefined)
     return (frame) => {
       frame.slots[slot] = result(frame);
       return NORMAL;
     };
-  }
   return (frame) => {
     write(frame, result(frame));
     return NORMAL;

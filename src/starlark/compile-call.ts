@@ -152,15 +152,9 @@ function methodFinder(name: string, position: Position): (frame: Frame, receiver
   const ofList = methodOn(new List([]), name);
   const ofDict = methodOn(new Dict(), name);
   return (frame, receiver) => {
-    const found =
-      typeof receiver === 'string'
-        ? ofString
-        : receiver instanceof List
-          ? ofList
-          : receiver instanceof Dict
-            ? ofDict
-            : undefined;
-    if (found !== undefined) return found;
+    if (typeof receiver === 'string' && ofString !== undefined) return ofString;
+    if (receiver instanceof List && ofList !== undefined) return ofList;
+    if (receiver instanceof Dict && ofDict !== undefined) return ofDict;
     frame.position = position;
     const member = receiver instanceof Module ? receiver.members.get(name) : undefined;
     if (member === undefined) throw noAttribute(receiver, name);
@@ -232,9 +226,8 @@ function mapping(value: Value): Dict {
   if (!(value instanceof Dict))
     throw new StarlarkError(`argument after ** must be a mapping, not ${typeName(value)}`);
   for (const key of value.map.keys()) {
-    if (typeof key !== 'string' || value.original(key) !== key) {
+    if (typeof key !== 'string' || value.original(key) !== key)
       throw new StarlarkError(`keywords must be strings, not ${typeName(value.original(key))}`);
-    }
   }
   return value;
 }

@@ -6,13 +6,13 @@ import type { Compiler, Evaluate } from './code.ts';
 import type { Frame } from './values.ts';
 import { truth } from './kinds.ts';
 
-export type Test = (frame: Frame) => boolean;
+type Test = (frame: Frame) => boolean;
 
 /**
  * Where a condition leads to. It is compiled once, where it is laid out; whoever leads there later
  * only jumps.
  */
-export interface Branch {
+interface Branch {
   readonly isPlaced: boolean;
   readonly place: () => void;
 }

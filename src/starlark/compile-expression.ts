@@ -17,7 +17,7 @@ import { compileRead, localSlot } from './compile-names.ts';
 import { compileBinary, compileUnary } from './compile-operators.ts';
 import { getIndex, slice } from './indexing.ts';
 import { Dict, type Frame, List, Tuple, type Value } from './values.ts';
-import { compileLoop } from './compile-loop.ts';
+import { compileLoop } from './compile-statement.ts';
 import { StarlarkError } from './errors.ts';
 import { dictSet } from './keys.ts';
 import { repr } from './repr.ts';

@@ -10,13 +10,13 @@ import { type Cell, type Frame, FunctionCode, StarlarkFunction, type Value } fro
 import type { Position } from './position.ts';
 
 /** What is the same for all functions of a program. */
-export interface CompileContext {
+interface CompileContext {
   readonly file: string;
   readonly universe: ReadonlyMap<string, Value>;
 }
 
 /** What is compiled: a module, an expression, or a function. */
-export interface Compilable {
+interface Compilable {
   readonly name: string;
   readonly position: Position;
   readonly parameters: Definition['parameters'];

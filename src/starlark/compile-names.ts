@@ -12,7 +12,7 @@ export function localSlot(node: NameNode): number | undefined {
 }
 
 /** Apart from the reads, so that these stay small. */
-export function unassigned(
+function unassigned(
   frame: Frame,
   position: Position,
   kind: 'local' | 'global',

@@ -116,7 +116,8 @@ function bits(
     const x = left(frame);
     const y = right(frame);
     if (typeof x === 'number' && typeof y === 'number' && (x | 0) === x && (y | 0) === y) {
-      return operator === '&' ? x & y : operator === '|' ? x | y : x ^ y;
+      if (operator === '&') return x & y;
+      return operator === '|' ? x | y : x ^ y;
     }
     return slow(frame, position, operator, x, y);
   };

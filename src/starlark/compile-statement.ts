@@ -1,7 +1,8 @@
-// Statements.
+// Statements, and loops as `for` statements and comprehensions run them.
 
 import type { Statement } from './ast.ts';
 import {
+  type Assign,
   BREAK,
   type Compiler,
   type Completion,
@@ -12,9 +13,11 @@ import {
   RETURN,
 } from './code.ts';
 import { compileAssignment } from './compile-assign.ts';
-import { compileLoop } from './compile-loop.ts';
 import { localSlot } from './compile-names.ts';
 import { truth } from './kinds.ts';
+import { iterateOrThrow } from './iterate.ts';
+import { type Frame, List, Range, type Value } from './values.ts';
+import type { Position } from './position.ts';
 
 /** Statements one after the other, until one does not end normally. */
 export function compileBlock(compiler: Compiler, statements: readonly Statement[]): Execute {
@@ -80,12 +83,11 @@ function compileBranch(word: 'break' | 'continue' | 'pass'): Execute | undefined
 }
 
 function compileReturn(value: Evaluate | undefined): Execute {
-  if (value === undefined) {
+  if (value === undefined)
     return (frame) => {
       frame.result = null;
       return RETURN;
     };
-  }
   return (frame) => {
     frame.result = value(frame);
     return RETURN;
@@ -117,4 +119,77 @@ function compileFor(compiler: Compiler, statement: Extract<Statement, { kind: 'f
   const assign = compiler.target(statement.target, statement.position);
   const slot = (statement.target.kind === 'name' ? localSlot(statement.target) : undefined) ?? -1;
   return compileLoop(iterable, { slot, assign, body: compiler.block(statement.body) }, position);
+}
+
+/**
+ * What a loop does with each element: into a plain slot when `slot` is not -1, otherwise through
+ * `assign`.
+ */
+interface LoopBody {
+  readonly slot: number;
+  readonly assign: Assign;
+  readonly body: Execute;
+}
+
+export function compileLoop(iterable: Evaluate, loop: LoopBody, position: Position): Execute {
+  return (frame) => {
+    const value = iterable(frame);
+    if (value instanceof Range) return overRange(frame, value, loop);
+    if (value instanceof List) return overList(frame, value, loop);
+    frame.position = position;
+    return overOthers(frame, value, loop);
+  };
+}
+
+function overRange(
+  frame: Frame,
+  { start, step, length }: Range,
+  { slot, assign, body }: LoopBody,
+): Completion {
+  const { slots, thread } = frame;
+  for (let index = 0; index < length; index++) {
+    if (++thread.steps > thread.maxSteps) thread.outOfSteps();
+    if (slot >= 0) slots[slot] = start + step * index;
+    else assign(frame, start + step * index);
+    const completion = body(frame);
+    if (completion >= BREAK) return completion === RETURN ? RETURN : NORMAL;
+  }
+  return NORMAL;
+}
+
+function overList(frame: Frame, list: List, { slot, assign, body }: LoopBody): Completion {
+  const { slots, thread } = frame;
+  const { items } = list;
+  // A list that was frozen before the loop is not locked, and not unlocked either.
+  const lock = list.frozen ? 0 : 1;
+  list.iterators += lock;
+  try {
+    for (let index = 0; index < items.length; index++) {
+      if (++thread.steps > thread.maxSteps) thread.outOfSteps();
+      // Below the length there is an element.
+      if (slot >= 0) slots[slot] = items[index];
+      else assign(frame, items[index] as Value);
+      const completion = body(frame);
+      if (completion >= BREAK) return completion === RETURN ? RETURN : NORMAL;
+    }
+    return NORMAL;
+  } finally {
+    list.iterators -= lock;
+  }
+}
+
+function overOthers(frame: Frame, iterable: Value, { assign, body }: LoopBody): Completion {
+  const { thread } = frame;
+  const iterator = iterateOrThrow(iterable);
+  try {
+    for (let value = iterator.next(); value !== undefined; value = iterator.next()) {
+      if (++thread.steps > thread.maxSteps) thread.outOfSteps();
+      assign(frame, value);
+      const completion = body(frame);
+      if (completion >= BREAK) return completion === RETURN ? RETURN : NORMAL;
+    }
+    return NORMAL;
+  } finally {
+    iterator.done();
+  }
 }

@@ -51,14 +51,12 @@ function joinLiterals(all: readonly Summand[]): readonly Summand[] {
 
 /** Two strings, two lists or two tuples as one literal. */
 function sumOf(x: Expression, y: Expression): Expression | undefined {
-  if (x.kind === 'literal' && y.kind === 'literal') {
+  if (x.kind === 'literal' && y.kind === 'literal')
     return typeof x.value === 'string' && typeof y.value === 'string'
       ? { ...x, value: x.value + y.value }
       : undefined;
-  }
-  if ((x.kind === 'list' || x.kind === 'tuple') && (y.kind === 'list' || y.kind === 'tuple')) {
+  if ((x.kind === 'list' || x.kind === 'tuple') && (y.kind === 'list' || y.kind === 'tuple'))
     return x.kind === y.kind ? { ...x, items: [...x.items, ...y.items] } : undefined;
-  }
   return undefined;
 }
 

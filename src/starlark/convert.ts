@@ -1,11 +1,12 @@
-// JSON in and out.
+// Values on the border of the language: JSON in and out, and a module's values made immutable when
+// it is complete.
 
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import { decodeText, encodeText } from './bytes.ts';
 import { StarlarkError } from './errors.ts';
 import { dictSet } from './keys.ts';
 import { OBJECT_BYTES, SLOT_BYTES, type Thread } from './thread.ts';
-import { Dict, Float, List, Tuple, type Value } from './values.ts';
+import { Builtin, Dict, Float, List, StarlarkFunction, Tuple, type Value } from './values.ts';
 import { typeName } from './kinds.ts';
 
 /** Deeper values are refused both ways: reading them would overflow the JavaScript stack. */
@@ -79,4 +80,38 @@ function writeDict(dict: Dict, path: readonly Value[]): JsonObject {
   });
   // `fromEntries` defines properties, so that a key `__proto__` is only a key.
   return Object.fromEntries(entries);
+}
+
+/**
+ * Freezes values and all that they hold. Does not recurse: values can be nested deeper than the
+ * JavaScript stack.
+ */
+export function freeze(values: Iterable<Value>): void {
+  const open = [...values];
+  const seen = new Set<Value>();
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    push(open, held(value));
+  }
+}
+
+/** What a value holds that can change; nothing when it is frozen already. */
+function held(
+  value: Exclude<Value, string | number | bigint | boolean | null>,
+): Iterable<Value | undefined> {
+  if (value instanceof List || value instanceof Dict) {
+    if (value.frozen) return [];
+    value.frozen = true;
+    return value instanceof List ? value.items : value.map.values();
+  }
+  if (value instanceof Tuple) return value.items;
+  if (value instanceof StarlarkFunction)
+    return [...value.defaults, ...value.cells.map((cell) => cell.value)];
+  if (value instanceof Builtin) return [value.receiver];
+  return [];
+}
+
+function push(open: Value[], values: Iterable<Value | undefined>): void {
+  for (const value of values) if (value !== undefined) open.push(value);
 }

@@ -19,7 +19,7 @@ export interface TracebackEntry {
 /**
  * What is known of an error when it is thrown; the rest is filled in where the program's edge is.
  */
-export interface StarlarkErrorDetails {
+interface StarlarkErrorDetails {
   readonly kind?: StarlarkErrorKind;
   readonly line?: number;
   readonly column?: number;

@@ -3,7 +3,7 @@
 export { callValue } from './call.ts';
 export { fromStarlark, toStarlark } from './convert.ts';
 export { StarlarkError, type StarlarkErrorKind, type TracebackEntry } from './errors.ts';
-export { freeze } from './freeze.ts';
+export { freeze } from './convert.ts';
 export {
   type CompileOptions,
   compileStarlark,

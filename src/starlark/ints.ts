@@ -96,11 +96,13 @@ const isInt32 = (x: Int): boolean => typeof x === 'number' && (x | 0) === x;
 export function combineBits(thread: Thread, operator: '&' | '|' | '^', x: Int, y: Int): Int {
   if (isInt32(x) && isInt32(y)) {
     const [a, b] = [Number(x), Number(y)];
-    return operator === '&' ? a & b : operator === '|' ? a | b : a ^ b;
+    if (operator === '&') return a & b;
+    return operator === '|' ? a | b : a ^ b;
   }
   accountSum(thread, x, y);
   const [a, b] = [BigInt(x), BigInt(y)];
-  return normalise(operator === '&' ? a & b : operator === '|' ? a | b : a ^ b);
+  if (operator === '&') return normalise(a & b);
+  return normalise(operator === '|' ? a | b : a ^ b);
 }
 
 const MAX_SHIFT = 512;

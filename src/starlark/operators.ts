@@ -62,8 +62,8 @@ function otherOperation(
   if (isNumber(x) && isNumber(y)) return floatOperation(operator, x, y);
   if (operator === '/' && isInt(x)) finiteFloat(x);
   if (operator === '+') return concatenate(thread, x, y);
-  if (operator === '*')
-    return isInt(y) ? repeat(thread, x, y) : isInt(x) ? repeat(thread, y, x) : undefined;
+  if (operator === '*' && isInt(y)) return repeat(thread, x, y);
+  if (operator === '*') return isInt(x) ? repeat(thread, y, x) : undefined;
   if (operator === '%' && typeof x === 'string') return percentFormat(thread, x, y);
   return undefined;
 }

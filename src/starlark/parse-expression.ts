@@ -32,9 +32,8 @@ export class ExpressionParser extends PrimaryParser {
       const operator = this.operator();
       const own = precedenceOf(operator);
       if (own < precedence) return left;
-      if (own === COMPARISON_PRECEDENCE && last === own && left.kind === 'binary') {
+      if (own === COMPARISON_PRECEDENCE && last === own && left.kind === 'binary')
         this.fail(`${left.operator} does not associate with ${operator} (use parens)`);
-      }
       const position = this.next();
       const right = this.nested(() => this.operation(own + 1));
       left = {

@@ -164,11 +164,10 @@ class Parser extends ExpressionParser {
       const name = this.quotedName();
       return { local: name, original: name };
     }
-    if (!this.at('identifier')) {
+    if (!this.at('identifier'))
       this.fail(
         `load operand must be "name" or localname="name" (got ${describeToken(this.token.kind)})`,
       );
-    }
     const local = this.name();
     const { name } = local;
     if (!this.at('='))

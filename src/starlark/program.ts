@@ -4,7 +4,7 @@ import { decodeText, encodeText } from './bytes.ts';
 import { callValue } from './call.ts';
 import { compileCode } from './compile-function.ts';
 import { StarlarkError } from './errors.ts';
-import { freeze } from './freeze.ts';
+import { freeze } from './convert.ts';
 import { universe } from './library/universe.ts';
 import { parseExpression, parseFile } from './parser.ts';
 import { resolveExpression, resolveFile } from './resolver.ts';

@@ -110,7 +110,7 @@ const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
  * A byte string between double quotes; bytes that are not UTF-8 and code points that do not print
  * are escaped.
  */
-export function quote(thread: Thread, text: string): string {
+function quote(thread: Thread, text: string): string {
   const plain = PLAIN.test(text);
   // A byte can become four characters.
   thread.account(plain ? text.length + 2 : text.length * 4);

@@ -46,9 +46,8 @@ function stars(
   if (star?.name) {
     parameterName(scopes, star.name, star.name.start);
     scope.hasVarargs = true;
-  } else if (star !== undefined && scope.keywordOnlyCount === 0) {
+  } else if (star !== undefined && scope.keywordOnlyCount === 0)
     scopes.fail(star.position, 'bare * must be followed by keyword-only parameters');
-  }
   if (doubleStar?.name) {
     parameterName(scopes, doubleStar.name, doubleStar.name.start);
     scope.hasKwargs = true;

@@ -6,7 +6,7 @@ import { misplaced, resolveParameters } from './resolve-parameters.ts';
 import { type KnownNames, Scopes } from './scopes.ts';
 
 /** What compiling needs to know of a whole module. */
-export interface Resolved {
+interface Resolved {
   readonly globals: readonly string[];
   readonly moduleScope: FunctionScope;
 }
@@ -124,12 +124,11 @@ class Resolver {
     for (const { local, original } of names) {
       if (original.name === '') this.fail(original.start, 'load: empty identifier');
       else {
-        if (original.name.startsWith('_')) {
+        if (original.name.startsWith('_'))
           this.fail(
             original.start,
             `load: names with leading underscores are not exported: ${original.name}`,
           );
-        }
         if (this.scopes.bindLocal(local))
           this.fail(local.start, `cannot reassign top-level ${local.name}`);
       }

@@ -2,10 +2,8 @@
 
 import { StarlarkError } from './errors.ts';
 import { columnOf, lineOf, type Position, positionAt } from './position.ts';
-import { scanNumber } from './scan-number.ts';
-import { signAt, type TokenKind, wordKind } from './tokens.ts';
+import { scanNumber, signAt, type TokenKind, unquote, wordKind } from './tokens.ts';
 import { encodeText } from './bytes.ts';
-import { unquote } from './unquote.ts';
 import type { Float } from './values.ts';
 
 /** A token: where it begins, and what it means when it is a name or a literal. */
@@ -261,8 +259,7 @@ function shownCharacter(char: string): string {
   const shown = SHOWN[char];
   if (shown !== undefined) return shown;
   if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) return char;
-  const code = char.codePointAt(0) ?? 0;
-  const [mark, width] =
-    code < 0x80 ? (['x', 2] as const) : code < 0x10000 ? (['u', 4] as const) : (['U', 8] as const);
-  return `\\${mark}${code.toString(16).padStart(width, '0')}`;
+  const hex = (char.codePointAt(0) ?? 0).toString(16);
+  if (char < '\x80') return `\\x${hex.padStart(2, '0')}`;
+  return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }

@@ -9,7 +9,7 @@ import { nearestName } from './spelling.ts';
  * A function, a comprehension, or (without a parent) the file. Only functions and the file own
  * slots.
  */
-export interface Block {
+interface Block {
   readonly parent: Block | null;
   readonly scope: FunctionScope | null;
   readonly bindings: Map<string, Binding>;
@@ -160,12 +160,8 @@ export class Scopes {
       this.root.bindings.get(name) ?? this.globals.get(name) ?? this.predeclared.get(name);
     if (known !== undefined) return known;
     const index = this.predeclaredNames.get(name);
-    const scope =
-      index !== undefined
-        ? 'predeclared'
-        : this.known.universal.has(name)
-          ? 'universal'
-          : 'undefined';
+    const otherwise = this.known.universal.has(name) ? 'universal' : 'undefined';
+    const scope = index === undefined ? otherwise : 'predeclared';
     const binding: Binding = { scope, index: index ?? 0, first: node };
     if (scope !== 'undefined') this.predeclared.set(name, binding);
     else

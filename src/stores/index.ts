@@ -14,7 +14,7 @@ export type {
 export type { CounterStore, Taken, TakeRequest } from './counter-store.ts';
 export { type FairEntry, type FairTable, fairTable } from './fair-table.ts';
 export { type FileClaims, fileClaims, type FileClaimsOptions } from './files/file-claims.ts';
-export { flexibleCounter, type FlexibleLimiter } from './flexible-counter.ts';
+export { flexibleCounter, type FlexibleLimiter } from './counter-store.ts';
 export { memoryClaims, type MemoryClaimsOptions } from './memory/memory-claims.ts';
 export {
   type MemoryCounters,

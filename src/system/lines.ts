@@ -6,7 +6,7 @@ const FIRST_CAPACITY = 4_096;
 const START_BYTES = 256;
 
 /** What is read, and who is told of it. */
-export interface LineOptions {
+interface LineOptions {
   /** The longest line that is read, without its newline. */
   readonly maxBytes: number;
   /** A whole line without its newline. To be read at once: its bytes are used again. */

@@ -20,16 +20,24 @@ export interface PendingRequests<Request> {
   readonly size: number;
 }
 
-/** Keeps no request for longer than it is open, and sets no bound on how many are. */
+/**
+ * Keeps no request for longer than it is open, and sets no bound on how many are. Each is held in a
+ * box that is emptied: a `Map` that grows leaves its old table behind, which holds what was in it,
+ * and the table that came after it, until the next collection of everything.
+ */
 export function pendingRequests<Request>(): PendingRequests<Request> {
-  const open = new Map<unknown, Request>();
-  const all = (): readonly Request[] => [...open.values()];
+  const open = new Map<unknown, { request: Request | undefined }>();
+  const all = (): readonly Request[] =>
+    [...open.values()].flatMap(({ request }) => (request === undefined ? [] : [request]));
   return {
-    add: (id, request) => void open.set(id, request),
-    get: (id) => open.get(id),
+    add: (id, request) => void open.set(id, { request }),
+    get: (id) => open.get(id)?.request,
     take(id) {
-      const request = open.get(id);
+      const box = open.get(id);
+      if (box === undefined) return undefined;
       open.delete(id);
+      const { request } = box;
+      box.request = undefined;
       return request;
     },
     takeAll() {

@@ -30,7 +30,7 @@ interface Records<T> {
 export type Change<T> = (record: T) => T | 'remove' | null;
 
 /** What sets one kind of records apart from the others. */
-export interface RecordFilesOptions<T> {
+interface RecordFilesOptions<T> {
   /** Whose records they are, for messages. */
   readonly owner: string;
   /**

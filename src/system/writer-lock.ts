@@ -9,7 +9,7 @@ import { openRegular } from './open-regular.ts';
 import { ownerHere, ownerLives, type ProcessOwner } from './process-owner.ts';
 
 /** Gives the chain back. */
-export type Release = () => void;
+type Release = () => void;
 
 /**
  * Takes the lock, or answers `null` where a live writer has it. Owners on other machines and in

@@ -130,6 +130,14 @@ describe('defineTool', () => {
     expect(() => defineTool({ ...base, outputSchema: schema } as never)).toThrow(refusal);
   });
 
+  it('names the version of zod that can be written as JSON Schema', () => {
+    const old = { '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } };
+
+    expect(() => defineTool({ ...base, inputSchema: old })).toThrow(
+      'zod schemas of this version cannot be written as JSON Schema; zod 4.2 and later can',
+    );
+  });
+
   it.each([
     {},
     { title: 'Anything' },

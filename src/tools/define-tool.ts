@@ -29,10 +29,17 @@ import { checkSchema, type CheckSchemaOptions } from './schema/check-schema.ts';
 import { isKeyword } from './schema/keywords.ts';
 import { unsupported } from './schema/unsupported.ts';
 import type { HiddenArgument, Tool, ToolContext, ToolRetry } from './tool.ts';
+import type { SentArgs, TypedTool } from './typed-tool.ts';
+import { words } from '../system/words.ts';
 
 /** What `defineTool` takes. */
-export interface ToolDefinition<S extends ToolInputSchema> {
-  readonly name: string;
+export interface ToolDefinition<
+  S extends ToolInputSchema,
+  Name extends string = string,
+  Hidden extends string = string,
+  Value = unknown,
+> {
+  readonly name: Name;
   /** What the model reads to decide when to call it. */
   readonly description: string;
   /** A JSON Schema literal, or any Standard Schema such as zod's. */
@@ -43,7 +50,7 @@ export interface ToolDefinition<S extends ToolInputSchema> {
    */
   readonly outputSchema?: ToolInputSchema;
   /** Arguments the host supplies; taken out of the schema if it declares them. */
-  readonly injected?: readonly HiddenArgument[];
+  readonly injected?: readonly (HiddenArgument & { readonly name: Hidden })[];
   readonly annotations?: ToolAnnotations;
   /** @default 'local' */
   readonly executor?: ExecutorKind;
@@ -61,7 +68,7 @@ export interface ToolDefinition<S extends ToolInputSchema> {
    * A returned value is the result; a thrown error is `executor_error`, its message shown to the
    * model.
    */
-  readonly execute?: (args: InferArgs<S>, context: ToolContext) => unknown;
+  readonly execute?: (args: InferArgs<S>, context: ToolContext) => Value;
 }
 
 const A_SCHEMA = {
@@ -89,7 +96,14 @@ const EXPECTED = {
 } as const;
 
 /** Checks a definition and freezes it. Schemas are compiled on first use, not here. */
-export function defineTool<const S extends ToolInputSchema>(definition: ToolDefinition<S>): Tool {
+export function defineTool<
+  const S extends ToolInputSchema,
+  const Name extends string,
+  const Hidden extends string = never,
+  Value = unknown,
+>(
+  definition: ToolDefinition<S, Name, Hidden, Value>,
+): TypedTool<Name, SentArgs<S, Hidden>, Awaited<Value>> {
   checkOptions(
     `tool ${typeof definition?.name === 'string' ? `"${definition.name}"` : '?'}`,
     definition,
@@ -139,7 +153,7 @@ export function defineTool<const S extends ToolInputSchema>(definition: ToolDefi
     ...(isStandardSchema(outputSchema) ? { parseOutput: parserOf(outputSchema) } : {}),
   };
   // Types were inferred for the author; from here on every tool is the same plain shape.
-  return defineOwn(Object.freeze(fields as unknown as Tool));
+  return defineOwn(Object.freeze(fields as unknown as Tool)) as TypedTool<Name, never, never>;
 }
 
 /**
@@ -194,15 +208,7 @@ function visibleParser(
   };
 }
 
-const PLAIN_SOURCES = new Set([
-  'sessionId',
-  'runId',
-  'turn',
-  'signal',
-  'state',
-  'events',
-  'report',
-]);
+const PLAIN_SOURCES = new Set(words('sessionId runId turn signal state events report'));
 
 function isHiddenArgument(value: unknown): boolean {
   if (

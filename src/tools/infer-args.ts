@@ -74,9 +74,10 @@ export function jsonSchemaOf(schema: StandardSchemaV1, toolName: string): Record
   const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props &
     Partial<StandardJSONSchemaV1.Props>;
   if (jsonSchema === undefined) {
+    const advice = vendor === 'zod' ? '; zod 4.2 and later can' : '';
     throw new AlliumError(
       'ERR_INVALID_TOOL',
-      `tool "${toolName}": ${oneLine(vendor)} schemas of this version cannot be written as JSON Schema`,
+      `tool "${toolName}": ${oneLine(vendor)} schemas of this version cannot be written as JSON Schema${advice}`,
       { toolName },
     );
   }

@@ -57,11 +57,10 @@ export function nameAdvice(names: readonly string[]): readonly string[] {
 function adviceOnOne(name: string): readonly string[] {
   const advice: string[] = [];
   if (!SNAKE_CASE.test(name)) advice.push(`"${oneLine(name)}" is not snake_case.`);
-  if (name.length > ADVISED_LENGTH) {
+  if (name.length > ADVISED_LENGTH)
     advice.push(
       `"${oneLine(name)}" has ${name.length} characters; over ${ADVISED_LENGTH} leaves no room for the prefix a host adds.`,
     );
-  }
   return advice;
 }
 

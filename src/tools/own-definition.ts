@@ -40,22 +40,24 @@ export function keepOwn<T extends ToolSpec>(from: ToolSpec, tool: T): T {
   return tool;
 }
 
-function definitionFrom({
+/** The part of a tool that is shown. */
+export const specOf = ({
   name,
   description,
   inputSchema,
   outputSchema,
   annotations,
-  metadata,
-}: DefinedTool): DefinedTool {
-  const own = {
+}: ToolSpec): ToolSpec =>
+  Object.freeze({
     name,
     description,
     inputSchema,
-    annotations,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+    annotations,
+  });
+
+function definitionFrom({ metadata, ...tool }: DefinedTool): DefinedTool {
+  const own = { ...specOf(tool), ...(metadata === undefined ? {} : { metadata }) };
   try {
     // A copy has the shape of what was copied.
     return snapshotObject(own) as unknown as DefinedTool;

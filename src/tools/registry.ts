@@ -9,7 +9,7 @@ import { defineTool, type ToolDefinition } from './define-tool.ts';
 import type { SchemaLiteral } from './infer-args.ts';
 import { checkToolName, type NamePolicy } from './names.ts';
 import { type AliasMap, aliasNames, type Provider } from './providers/alias.ts';
-import { defineOwn, hasOwnDefinition, keepOwn } from './own-definition.ts';
+import { defineOwn, hasOwnDefinition, keepOwn, specOf } from './own-definition.ts';
 import { checkSchema } from './schema/check-schema.ts';
 import type { Tool, ToolRequest } from './tool.ts';
 
@@ -24,7 +24,7 @@ export interface RegistryOptions {
 }
 
 /** Tools as one kind of capability among others. */
-export interface ToolCapabilities {
+interface ToolCapabilities {
   readonly kind: 'tools';
   list(): readonly ToolSpec[];
   invoke(name: string, args: object): Promise<ToolResult>;
@@ -110,22 +110,18 @@ const named = (tool: Tool, name: string): Tool => keepOwn(tool, Object.freeze({ 
 export function transformed(tool: Tool, transform: SchemaTransform): Tool | null {
   const spec: unknown = transform(tool);
   if (spec === null) return null;
-  if (!isToolSpec(spec)) {
+  if (!isToolSpec(spec))
     throw new AlliumError(
       'ERR_INVALID_TRANSFORM',
       `a schema transform of tool "${tool.name}" answered with something else than a tool or null`,
       { toolName: tool.name },
     );
-  }
-  if (spec.name !== tool.name) {
+  if (spec.name !== tool.name)
     throw new AlliumError(
       'ERR_INVALID_TRANSFORM',
       `a schema transform may not rename tool "${tool.name}"; use registry.rename`,
-      {
-        toolName: tool.name,
-      },
+      { toolName: tool.name },
     );
-  }
   const { description, annotations } = spec;
   const inputSchema =
     spec.inputSchema === tool.inputSchema
@@ -178,9 +174,7 @@ const ungoverned = (request: ToolRequest): Promise<ToolResult> =>
     new AlliumError(
       'ERR_NO_EXECUTOR',
       'pass the call function of governTools to asCapabilities to invoke tools',
-      {
-        toolName: request.name,
-      },
+      { toolName: request.name },
     ),
   );
 
@@ -194,19 +188,3 @@ function capabilitiesOf(
     invoke: (name: string, args: object) => invoke({ name, arguments: args }),
   });
 }
-
-/** The part of a tool that is shown. */
-export const specOf = ({
-  name,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: Tool): ToolSpec =>
-  Object.freeze({
-    name,
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations,
-  });

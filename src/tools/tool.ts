@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import type { ExecutorKind, JsonSchema, ToolProgress, Turn } from '../core/contract/call.ts';
 import type { Content, ContentBlock } from '../core/contract/content.ts';
-import { snapshot } from '../core/json/json.ts';
+import { Same, snapshot } from '../core/json/json.ts';
 import type { ToolSpec } from '../core/contract/layer.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import type { ErrorClass, Executed } from '../core/contract/status.ts';
@@ -103,7 +103,7 @@ export interface Tool extends ToolSpec {
 }
 
 /** What a tool that runs in the background is started for. */
-export interface BackgroundOwner {
+interface BackgroundOwner {
   readonly toolName: string;
   /** The call that started it. */
   readonly callId: string;
@@ -149,7 +149,12 @@ export interface ToolOutput {
   readonly keep?: boolean;
 }
 
-const outputs = new WeakSet<object>();
+/** The mark of what `toolOutput` made: a private member, which no other object has. */
+class Output extends Same {
+  readonly #made = true;
+  static readonly isOne = (value: unknown): value is ToolOutput =>
+    typeof value === 'object' && value !== null && #made in value;
+}
 
 /**
  * An answer in MCP's shape. Without this mark an object that merely looks like one is an ordinary
@@ -163,13 +168,12 @@ export function toolOutput(output: {
 }): ToolOutput {
   // A snapshot has the shape of what was copied.
   const copied = Object.freeze({ ...(snapshot(output) as unknown as ToolOutput) });
-  outputs.add(copied);
+  new Output(copied);
   return copied;
 }
 
 /** Whether `toolOutput` made the value: one that only looks alike is plain data. */
-export const isToolOutput = (value: unknown): value is ToolOutput =>
-  typeof value === 'object' && value !== null && outputs.has(value);
+export const isToolOutput = Output.isOne;
 
 /** What a tool says of its own failure. */
 export interface FailureDetails {

@@ -9,7 +9,11 @@ import type { ToolLayer } from '../../../src/core/contract/layer.ts';
 import type { ToolResult } from '../../../src/core/contract/result.ts';
 import { outcomeOf } from '../../../src/core/contract/status.ts';
 import type { ToolEvent } from '../../../src/core/wire/wire.ts';
-import { type GovernedTools, governTools } from '../../../src/dispatch/govern-tools.ts';
+import {
+  type GovernedTools,
+  type GovernOptions,
+  governTools,
+} from '../../../src/dispatch/govern-tools.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import type { Tool, ToolRequest } from '../../../src/tools/tool.ts';
 import { hostileThrowables } from '../../hostile-values.ts';
@@ -40,7 +44,7 @@ export interface DispatchFuzzOptions {
   readonly calls: number;
   readonly seed: number;
   /** What is put to the test. @default governTools */
-  readonly govern?: typeof governTools;
+  readonly govern?: (options: GovernOptions) => GovernedTools;
   readonly onProgress?: (done: number) => void;
 }
 

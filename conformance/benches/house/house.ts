@@ -28,7 +28,7 @@ export const RULES: readonly Rule[] = [
     what: 'files that one other file imports, %',
     of: ({ tree }) => percent(tree.singleImporters.length / tree.files),
     goal: 24,
-    now: 28.9,
+    now: 25.2,
   },
   { what: 'lines over 100 columns', of: ({ tree }) => tree.longLines.length, goal: 0 },
   {

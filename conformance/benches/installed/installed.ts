@@ -64,7 +64,8 @@ export const RUNTIMES: readonly Runtime[] = [
 async function projectWith(
   parent: string,
   packages: readonly string[],
-  ...flags: readonly string[]
+  flags: readonly string[] = [],
+  env?: NodeJS.ProcessEnv,
 ) {
   const folder = mkdtempSync(join(parent, 'project-'));
   writeFileSync(
@@ -73,7 +74,12 @@ async function projectWith(
   );
   return {
     folder,
-    ...(await run('npm', ['install', '--no-audit', '--no-fund', ...flags, ...packages], folder)),
+    ...(await run(
+      'npm',
+      ['install', '--no-audit', '--no-fund', ...flags, ...packages],
+      folder,
+      env,
+    )),
   };
 }
 
@@ -151,6 +157,12 @@ export async function typesOf(
   return code === 0 ? '' : output;
 }
 
+/** The environment in which npm runs on Node.js 24: it gets other versions of many packages. */
+export async function envOfNode24(parent: string): Promise<NodeJS.ProcessEnv> {
+  const bin = join(await installed(parent, ['node@24']), 'node_modules/node/bin');
+  return { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` };
+}
+
 /**
  * Why npm does not install it beside that package, or `null`. A package that does not install alone
  * says nothing about this one.
@@ -159,10 +171,12 @@ export async function installsBeside(
   tarball: string,
   name: string,
   parent: string,
+  env: NodeJS.ProcessEnv,
 ): Promise<string | null> {
-  const beside = await projectWith(parent, [tarball, name], '--package-lock-only');
+  const flags = ['--package-lock-only'];
+  const beside = await projectWith(parent, [tarball, name], flags, env);
   if (beside.code === 0) return null;
-  const alone = await projectWith(parent, [name], '--package-lock-only');
+  const alone = await projectWith(parent, [name], flags, env);
   return alone.code === 0 ? beside.errors.trim() : null;
 }
 

@@ -1,6 +1,7 @@
 /**
  * The last step of the build: of all declarations that the compiler wrote, those stay that an entry
- * of the package leads to.
+ * of the package leads to. The build fails where one of them names a package that is not installed
+ * with this one.
  */
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -21,11 +22,24 @@ export function reachedFrom(
   return reached;
 }
 
+const PACKAGE = /(?:\bfrom|import\()\s*['"]((?:@[^/'"]+\/)?[^./'"@][^/'"]*)/g;
+
+/** The packages that a declaration names, without Node's own modules. */
+export const packagesIn = (text: string): readonly string[] =>
+  [...text.matchAll(PACKAGE)]
+    .map(([, name = '']) => name)
+    .filter((name) => !name.startsWith('node:'));
+
 const root = resolve(import.meta.dirname, '../../../../..');
 if (process.argv[1] === import.meta.filename) {
-  const { exports: doors } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  const { exports: doors, dependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  ) as {
     readonly exports: Readonly<Record<string, { readonly types?: string }>>;
+    readonly dependencies: object;
   };
+  // The page of `allium/otel` says to install it.
+  const installed = new Set([...Object.keys(dependencies), '@opentelemetry/sdk-trace-node']);
   const layers = readdirSync(join(root, 'middleware'), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );
@@ -41,4 +55,7 @@ if (process.argv[1] === import.meta.filename) {
   );
   for (const file of written.map((path) => join(root, 'dist', path)))
     if (!reached.has(file)) rmSync(file);
+  for (const file of reached)
+    for (const name of packagesIn(readFileSync(file, 'utf8')))
+      if (!installed.has(name)) throw new Error(`${file} names ${name}, which is not installed`);
 }

@@ -8,7 +8,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeThrown } from '../../../src/core/contract/errors.ts';
-import { BESIDE, installsBeside, RUNTIMES, scenariosOn, typesOf, weightOf } from './installed.ts';
+import {
+  BESIDE,
+  envOfNode24,
+  installsBeside,
+  RUNTIMES,
+  scenariosOn,
+  typesOf,
+  weightOf,
+} from './installed.ts';
 import { run } from './run-program.ts';
 
 const HELP = `Packs the package, installs it with npm into empty folders, and looks at what a user gets: how many packages and megabytes, whether its
@@ -86,11 +94,14 @@ async function checkTypes(tarball: string): Promise<void> {
 }
 
 async function installBeside(tarball: string): Promise<void> {
-  for (const name of BESIDE) {
-    const mistake = await installsBeside(tarball, name, folder);
-    if (mistake === null) say(`beside ${name}: installs`);
-    else find(`beside ${name}: ${mistake}`);
-  }
+  const nodes = { [process.version]: process.env, v24: await envOfNode24(folder) };
+  for (const name of BESIDE)
+    for (const [version, env] of Object.entries(nodes)) {
+      const mistake = await installsBeside(tarball, name, folder, env);
+      const line = `beside ${name}, Node.js ${version}`;
+      if (mistake === null) say(`${line}: installs`);
+      else find(`${line}: ${mistake}`);
+    }
 }
 
 /** What the README says of a runtime has to be what was seen. */

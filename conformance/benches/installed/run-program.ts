@@ -12,8 +12,13 @@ export interface Ended {
 /**
  * Its exit code, and what it wrote to standard output and standard error. No shell reads the words.
  */
-export async function run(program: string, args: readonly string[], cwd: string): Promise<Ended> {
-  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Ended> {
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);

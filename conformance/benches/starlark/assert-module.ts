@@ -14,7 +14,7 @@ import {
   StarlarkError,
   type Value,
 } from '../../../src/starlark/index.ts';
-import { freeze } from '../../../src/starlark/freeze.ts';
+import { freeze } from '../../../src/starlark/convert.ts';
 import { decode } from './outcome.ts';
 
 /** In the language itself, so that each assertion also goes through its operators. */

@@ -1,31 +1,21 @@
 /** Makes a standing approval of one answer of a person, never wider than what they were shown. */
 
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../core/json/json-value.ts';
 import { type Clock, isoTime, systemClock } from '../../core/time/clock.ts';
 import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import { type ArgumentPattern, checkPattern, covers, patternFor } from './argument-pattern.ts';
 import { describePattern } from './describe-grant.ts';
-import { type Grant, GRANT_SCOPES, type GrantScope } from './grant.ts';
+import { type Grant, GRANT_SCOPES, type GrantQuery } from './grant.ts';
 import { MAX_TTL_MS } from './grant-rules.ts';
 
-/** What a person decided, and how far it is to hold. */
-export interface GrantRequest {
-  readonly decision: 'allow' | 'reject';
-  readonly toolName: string;
-  /** The arguments the person decided about. They are not kept. */
-  readonly args: JsonObject;
+/** What a person decided, and how far it is to hold. The arguments are not kept. */
+export interface GrantRequest extends GrantQuery, Pick<Grant, 'decision' | 'scope' | 'grantedBy'> {
   /**
    * Covers more than these arguments. `shown` must then hold the text of `describePattern`.
    * @default exactly these arguments
    */
   readonly pattern?: ArgumentPattern;
-  readonly definition: string;
-  readonly scope: GrantScope;
-  readonly sessionId: string;
-  readonly workspace: string;
-  readonly grantedBy: string;
   /**
    * What the person saw. Kept as one line of at most 500 characters while the grant lives: clean it
    * of secrets before.
@@ -79,38 +69,26 @@ export function createGrant(request: GrantRequest, options: CreateGrantOptions =
   checkOptions('createGrant', request, REQUEST);
   checkOptions('createGrant', options, { clock: expected.object, createId: expected.function });
   const { clock = systemClock, createId = randomUUID } = options;
-  const {
-    args,
-    decision,
-    toolName,
-    definition,
-    scope,
-    sessionId,
-    workspace,
-    grantedBy,
-    shown,
-    ttlMs,
-    reason,
-  } = request;
+  const { scope, reason } = request;
   const maxUses = request.maxUses ?? (scope === 'call' ? 1 : null);
   if (scope === 'call' && maxUses !== 1) throw refused('maxUses', 'must be 1 for the scope "call"');
   const now = clock.now();
   return Object.freeze({
     id: createId(),
-    decision,
-    toolName,
-    pattern: checkedPattern(request, patternFor(args)),
-    definition,
+    decision: request.decision,
+    toolName: request.toolName,
+    pattern: checkedPattern(request, patternFor(request.args)),
+    definition: request.definition,
     scope,
-    sessionId,
-    workspace,
-    grantedBy,
+    sessionId: request.sessionId,
+    workspace: request.workspace,
+    grantedBy: request.grantedBy,
     grantedAt: isoTime(now),
-    expiresAt: isoTime(now + ttlMs),
+    expiresAt: isoTime(now + request.ttlMs),
     maxUses,
     uses: 0,
     reason: reason === undefined ? null : oneLine(reason),
-    shown: oneLine(shown),
+    shown: oneLine(request.shown),
     revoked: null,
   });
 }
@@ -125,12 +103,11 @@ function checkedPattern(
   checkPattern('createGrant', pattern);
   if (!covers(pattern, args))
     throw refused('pattern', 'does not cover the arguments that were shown');
-  if (!('exact' in pattern) && !shown.includes(describePattern(pattern))) {
+  if (!('exact' in pattern) && !shown.includes(describePattern(pattern)))
     throw refused(
       'pattern',
       'covers more than one call, and "shown" does not say so: show the text of describePattern',
     );
-  }
   return deepFrozen(pattern);
 }
 

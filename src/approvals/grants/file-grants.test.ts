@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testClock } from '../../../conformance/index.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { built, started } from '../../stores/built.fixture.ts';
-import { fileGrants } from './file-grants.ts';
+import { fileGrants } from './grant-stores.ts';
 import { grantOf, HOUR_MS, QUERY } from './grants.fixture.ts';
 
 let dir = '';

@@ -6,6 +6,7 @@ import { hasFields, isCount, isText, isTime } from '../../system/record-fields.t
 import { covers, patternFor, patternProblem } from './argument-pattern.ts';
 import type { Grant, GrantFilter, GrantQuery, GrantScope } from './grant.ts';
 import { AlliumError } from '../../core/contract/errors.ts';
+import { words } from '../../system/words.ts';
 
 /** No grant holds for longer than a year: a person has to decide again. */
 export const MAX_TTL_MS = 366 * 86_400_000;
@@ -103,10 +104,10 @@ export function asKept(grant: Grant, now: number): Grant {
     : grant;
 }
 
-const FIELDS =
-  'id decision toolName pattern definition scope sessionId workspace grantedBy grantedAt expiresAt maxUses uses reason shown revoked'.split(
-    ' ',
-  );
+const FIELDS = words(`
+    id decision toolName pattern definition scope sessionId workspace grantedBy grantedAt
+    expiresAt maxUses uses reason shown revoked
+  `);
 const SCOPES: readonly GrantScope[] = ['call', 'session', 'workspace'];
 
 /**

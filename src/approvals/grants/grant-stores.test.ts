@@ -6,11 +6,10 @@ import { testClock } from '../../../conformance/index.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import { describePattern } from './describe-grant.ts';
-import { fileGrants } from './file-grants.ts';
+import { fileGrants, memoryGrants } from './grant-stores.ts';
 import type { GrantRequest } from './create-grant.ts';
 import type { Grant, GrantStore } from './grant.ts';
 import { grantOf, HOUR_MS, QUERY } from './grants.fixture.ts';
-import { memoryGrants } from './memory-grants.ts';
 
 type Start = () => { readonly store: GrantStore; readonly clock: ReturnType<typeof testClock> };
 

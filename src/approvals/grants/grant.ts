@@ -19,20 +19,15 @@ export type GrantScope = (typeof GRANT_SCOPES)[number];
  * A grant as it is kept. It holds no arguments where its pattern is exact, except for what `shown`
  * says of them.
  */
-export interface Grant {
+export interface Grant extends Omit<GrantQuery, 'args'> {
   readonly id: string;
   readonly decision: 'allow' | 'reject';
-  readonly toolName: string;
   /**
    * `null` once the grant has been revoked or used up: it then covers nothing, and no arguments are
    * kept.
    */
   readonly pattern: ArgumentPattern | null;
-  /** Hash of the tool's definition. A tool that changed is another tool. */
-  readonly definition: string;
   readonly scope: GrantScope;
-  readonly sessionId: string;
-  readonly workspace: string;
   readonly grantedBy: string;
   readonly grantedAt: string;
   readonly expiresAt: string;
@@ -45,11 +40,11 @@ export interface Grant {
   readonly revoked: { readonly by: string; readonly at: string } | null;
 }
 
-/** The call that a grant is wanted for. All of it must fit. */
+/** A call that a grant is wanted for. All of it must fit. */
 export interface GrantQuery {
   readonly toolName: string;
   readonly args: JsonObject;
-  /** Hash of the tool's definition as it is now. */
+  /** Hash of the tool's definition. A tool that changed is another tool. */
   readonly definition: string;
   readonly sessionId: string;
   readonly workspace: string;

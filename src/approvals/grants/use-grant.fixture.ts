@@ -3,7 +3,7 @@
  * that was.
  */
 
-import { fileGrants } from './file-grants.ts';
+import { fileGrants } from './grant-stores.ts';
 import type { GrantQuery } from './grant.ts';
 
 const [dir = '', query = ''] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { answerApproval, changeApproval, readReply } from './answer-approval.ts'
 import type { Approval, ApprovalStore } from './approval.ts';
 import { endedWith, takenUp, withReply } from './approval-rules.ts';
 import { approvalOf, codeOf, MINUTE_MS, REPLY } from '../approvals.fixture.ts';
-import { memoryApprovals } from './memory-approvals.ts';
+import { memoryApprovals } from './approval-stores.ts';
 
 const ALLOW = { decision: 'allow_once', decidedBy: 'ada' };
 

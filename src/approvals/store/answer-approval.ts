@@ -6,7 +6,7 @@ import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 import { snapshot } from '../../core/json/json.ts';
 import type { Approval, ApprovalReply, ApprovalState, ApprovalStore } from './approval.ts';
 import { approvalState, withReply } from './approval-rules.ts';
-import { isApproval } from './check-approval.ts';
+import { isApproval } from './approval-schema.ts';
 import { isYes, readAnswer } from '../read-answer.ts';
 
 /**
@@ -64,7 +64,7 @@ function readApproval(found: unknown, id: string): Approval {
 
 /** Reads a person's decision, or throws `ERR_INVALID_DECISION`: the approval stays pending. */
 export function readReply(decision: unknown, now: number): ApprovalReply {
-  const answer = readOrNull(decision);
+  const answer = readAnswer(decision);
   if (answer === null)
     throw new AlliumError(
       'ERR_INVALID_DECISION',
@@ -77,14 +77,6 @@ export function readReply(decision: unknown, now: number): ApprovalReply {
     decidedAt: isoTime(now),
     ...(reason === undefined ? {} : { reason: oneLine(reason) }),
   });
-}
-
-function readOrNull(decision: unknown): ReturnType<typeof readAnswer> {
-  try {
-    return readAnswer(decision);
-  } catch {
-    return null;
-  }
 }
 
 /** What a second answer to one approval is refused with. */

@@ -5,7 +5,7 @@ import { answerApproval } from './answer-approval.ts';
 import type { ApprovalCode, ApprovalStore } from './approval.ts';
 import { codeFor, createCode, demandCode, MAX_CODE_TRIES } from './approval-code.ts';
 import { approvalOf, codeOf, MINUTE_MS, naiveApprovals } from '../approvals.fixture.ts';
-import { memoryApprovals } from './memory-approvals.ts';
+import { memoryApprovals } from './approval-stores.ts';
 
 const key = randomBytes(32);
 const WRONG = '22222-22222';

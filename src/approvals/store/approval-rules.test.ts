@@ -6,7 +6,7 @@ import { ownerHere } from '../../system/process-owner.ts';
 import type { Approval } from './approval.ts';
 import { approvalState, decisionOf, endedWith, takenUp, withReply } from './approval-rules.ts';
 import { approvalOf, MINUTE_MS, REPLY } from '../approvals.fixture.ts';
-import { isApproval } from './check-approval.ts';
+import { isApproval } from './approval-schema.ts';
 
 const NOW = testClock().now();
 const expiring = (changes: Partial<Approval> = {}) =>

@@ -1,8 +1,13 @@
-/** The JSON Schema of kept approvals, for whoever shows or answers them without this package. */
+/**
+ * What a kept approval looks like: as JSON Schema, for programs that show or answer approvals
+ * without this package, and as the check of what comes from a file or a store.
+ */
 
 import { APPROVAL_ANSWERS } from '../../core/contract/approval.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
-import { snapshotObject } from '../../core/json/json.ts';
+import { AlliumError } from '../../core/contract/errors.ts';
+import type { JsonValue } from '../../core/json/json-value.ts';
+import { snapshot, snapshotObject } from '../../core/json/json.ts';
 import {
   closed,
   count,
@@ -13,8 +18,9 @@ import {
   text,
   time,
 } from '../../core/wire/wire-schema.ts';
-import { APPROVAL_ROUTES } from './approval.ts';
+import { validateJson } from '../../tools/schema/validator.ts';
 import { isForAlways, isYes } from '../read-answer.ts';
+import { type Approval, APPROVAL_ROUTES } from './approval.ts';
 
 const word = (description: string): JsonSchema => ({ ...text(description), minLength: 1 });
 const orNull = (schema: JsonSchema, description: string): JsonSchema => ({
@@ -108,7 +114,6 @@ const TURN: JsonSchema = {
 const OWNER = object('The process: its number, when it started, and on which machine.');
 
 const FIELDS: Readonly<Record<string, JsonSchema>> = {
-  version: only(1, 'The version of this format.'),
   id: word('What the approval is answered under.'),
   revision: count('Grows by one with every change.'),
   kind: oneOf(
@@ -191,6 +196,14 @@ const COMPLETE: JsonSchema = {
   },
 };
 
+const schemaOf = (fields: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  ...closed(fields, 'A call that waits for a decision, what was decided, and what came of it.', [
+    'route',
+    'code',
+  ]),
+  ...COMPLETE,
+});
+
 /**
  * What a file of `fileApprovals` holds, in JSON Schema 2020-12. It says what one looks like; only
  * `answerApproval` and the command line answer one safely, because two may want to at the same
@@ -200,9 +213,49 @@ export const APPROVAL_SCHEMA: JsonSchema = snapshotObject({
   $schema: DIALECT,
   $id: 'urn:allium:schema:approval',
   title: 'allium approval',
-  ...closed(FIELDS, 'A call that waits for a decision, what was decided, and what came of it.', [
-    'route',
-    'code',
-  ]),
-  ...COMPLETE,
+  ...schemaOf({ version: only(1, 'The version of this format.'), ...FIELDS }),
 });
+
+const KEPT: JsonSchema = snapshotObject(schemaOf(FIELDS));
+
+/**
+ * Whether JSON is an approval, to the last field: what a file holds may have been written by
+ * anybody, or by half. An unknown field may be a misspelt `args`: the call would run with the
+ * arguments that the person meant to change.
+ */
+export const isApproval = (value: unknown): value is Approval =>
+  // JSON, as its callers say; `validateJson` throws for no value.
+  validateJson(KEPT, value as JsonValue).length === 0 && timesIn(value as Approval).every(isTime);
+
+const timesIn = ({ requestedAt, expiresAt, earlier, reply, taken, ended }: Approval) =>
+  [
+    requestedAt,
+    expiresAt,
+    ...[reply, ...earlier].map((answer) => answer?.decidedAt),
+    ...earlier.map((answer) => answer.requestedAt),
+    taken?.at,
+    ended?.at,
+  ].filter((time) => time !== null && time !== undefined);
+
+/** A day that the calendar lacks can be read as another one, and compared as neither. */
+function isTime(value: string): boolean {
+  const ms = Date.parse(value);
+  return Number.isFinite(ms) && new Date(ms).toISOString() === value;
+}
+
+/** A frozen copy of what was given: a store takes only what it could read again. */
+export function checkedApproval(owner: string, approval: unknown): Approval {
+  const copy: unknown = snapshot(approval);
+  if (isApproval(copy)) return copy;
+  throw new AlliumError('ERR_INVALID_OPTION', `${owner}: what was given is no approval`, {
+    layer: owner,
+    option: 'approval',
+  });
+}
+
+/** What `add` throws for an approval whose id another one has. */
+export const idTaken = (owner: string): AlliumError =>
+  new AlliumError('ERR_INVALID_OPTION', `${owner}: there is an approval of that id`, {
+    layer: owner,
+    option: 'id',
+  });

@@ -8,8 +8,7 @@ import { answerApproval } from './answer-approval.ts';
 import type { Approval, ApprovalStore } from './approval.ts';
 import { endedWith, takenUp, withReply } from './approval-rules.ts';
 import { approvalOf, codeOf, MINUTE_MS, naiveApprovals, REPLY } from '../approvals.fixture.ts';
-import { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
-import { memoryApprovals } from './memory-approvals.ts';
+import { fileApprovals, type FileApprovalsOptions, memoryApprovals } from './approval-stores.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 const inFiles = (options: Partial<FileApprovalsOptions> = {}): ApprovalStore => {

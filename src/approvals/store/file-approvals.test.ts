@@ -22,7 +22,7 @@ import { built, started } from '../../stores/built.fixture.ts';
 import { answerApproval } from './answer-approval.ts';
 import { endedWith, takenUp, withReply } from './approval-rules.ts';
 import { approvalOf, codeOf, MINUTE_MS, REPLY } from '../approvals.fixture.ts';
-import { fileApprovals } from './file-approvals.ts';
+import { fileApprovals } from './approval-stores.ts';
 
 let dir = '';
 beforeEach(() => void (dir = join(mkdtempSync(join(tmpdir(), 'allium-approvals-')), 'approvals')));

@@ -5,9 +5,10 @@ import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import type { ProposedRequest } from '../../permissions/permission.ts';
+import type { FileGrants } from '../artifact.ts';
 
 /** What a host gives to a script. Absent means nothing, and never everything. */
-export interface BuiltinGrants {
+export interface BuiltinGrants extends FileGrants {
   /** The folder that `fs` and `exec` work in. */
   readonly workspace?: string;
   /**
@@ -20,20 +21,8 @@ export interface BuiltinGrants {
    * artifacts and the stack are described
    */
   readonly protect?: readonly string[];
-  /** Names that `http` reaches, each with all below it; `*` for every public one. */
-  readonly allowedDomains?: readonly string[];
-  /** @default [80, 443] */
-  readonly allowedPorts?: readonly number[];
-  /** Names of variables: `env.get` reads them, and programs get them. */
-  readonly env?: readonly string[];
-  /** Whether `exec.run` without `args` takes a line for a shell. @default false */
-  readonly shell?: boolean;
-  /** Whether scripts may register tools and hooks. @default false */
-  readonly meta?: boolean;
   /** There is no such grant: addresses inside a network are never reached. */
   readonly allowPrivateNetwork?: false;
-  /** Of each stream of a program, of an answer over HTTP, and of a file. @default 1048576 */
-  readonly maxOutputBytes?: number;
   /**
    * Exact loopback addresses with their port, such as `127.0.0.1:8080`. For a host's own tests; no
    * file can say it.
@@ -53,7 +42,7 @@ export interface BuiltinRecord {
 }
 
 /** Tasks that were started before. */
-export interface TaskBoard {
+interface TaskBoard {
   poll(taskId: string): Promise<JsonValue>;
   await(
     taskId: string,

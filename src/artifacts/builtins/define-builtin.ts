@@ -57,7 +57,8 @@ export const definer =
       record('ok');
       return value;
     } catch (thrown) {
-      record(signal.aborted ? 'cancelled' : isRefused ? 'refused' : 'failed');
+      const how = isRefused ? 'refused' : 'failed';
+      record(signal.aborted ? 'cancelled' : how);
       throw shownError(builtin, thrown);
     } finally {
       unfollow();

@@ -12,6 +12,7 @@ import type { HostTree } from '../sandbox/host-function.ts';
 import { type BuiltinGrants, MAX_OUTPUT_BYTES } from './builtin-use.ts';
 import type { BuiltinCall, DefineBuiltin } from './define-builtin.ts';
 import { keptBytes } from './kept-bytes.ts';
+import { words } from '../../system/words.ts';
 
 /** A model reads no more names than these. */
 const MAX_ENTRIES = 10_000;
@@ -81,13 +82,9 @@ async function permitted(
  * What describes tools, hooks and the stack: a tool that could write there would grant itself what
  * it likes.
  */
-const PROTECTED: readonly string[] = Object.freeze([
-  '.allium',
-  '.harness',
-  'allium.yaml',
-  'allium.yml',
-  'harness.md',
-]);
+const PROTECTED: readonly string[] = Object.freeze(
+  words('.allium .harness allium.yaml allium.yml harness.md'),
+);
 const BUNDLES: readonly string[] = Object.freeze(['plugins', 'builtins', 'overrides']);
 
 /** Without regard to case: some file systems have none. */

@@ -9,10 +9,11 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
-import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
+import { isAlliumError } from '../../core/contract/errors.ts';
 import type { JsonValue } from '../../core/json/json-value.ts';
 import { linkAbort } from '../../core/time/abort.ts';
 import { errnoOf } from '../../jail/jail-error.ts';
+import { addressRefused } from '../../permissions/network/guarded-lookup.ts';
 import type { HostTree } from '../sandbox/host-function.ts';
 import { type BuiltinGrants, type BuiltinUse, MAX_OUTPUT_BYTES } from './builtin-use.ts';
 import type { BuiltinCall, DefineBuiltin } from './define-builtin.ts';
@@ -223,7 +224,7 @@ export function exchange(
     request.on('error', reject);
     request.on('socket', (socket) => {
       socket.once('connect', () => {
-        if (!target.mayTalkTo(socket.remoteAddress)) request.destroy(refused());
+        if (!target.mayTalkTo(socket.remoteAddress)) request.destroy(addressRefused());
       });
     });
     // A request that a server answers with another protocol ends without an error, and nothing
@@ -237,9 +238,6 @@ export function exchange(
     request.end(body);
   });
 }
-
-const refused = (): AlliumError =>
-  new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');
 
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
   const kept = keptBytes(maxBytes);

@@ -2,7 +2,7 @@
 
 import { borderBefore } from '../../core/json/cut-utf8.ts';
 
-export interface KeptBytes {
+interface KeptBytes {
   /** Takes the next piece; answers how many bytes came so far. */
   add(chunk: Buffer): number;
   /** As text, cut between characters, with a mark that says how much is missing. */

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../core/time/clock.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ScriptCache } from './builtin-use.ts';
 
-export interface ScriptCachesOptions {
+interface ScriptCachesOptions {
   /** @default 1000 */
   readonly maxEntries?: number;
   /** Of all keys and values as JSON. @default 8388608 */
@@ -16,7 +16,7 @@ export interface ScriptCachesOptions {
 }
 
 /** The caches of all tools of one loaded project. They share its limits. */
-export interface ScriptCaches {
+interface ScriptCaches {
   for(tool: string): ScriptCache;
 }
 

@@ -6,18 +6,14 @@ import { type Jail, jail } from '../../jail/jail.ts';
 import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts';
 import { problemLine } from '../artifact.ts';
 import { findFiles, type ReportFile } from './find-files.ts';
-import { readArtifactFile } from './read-file.ts';
-import { isPermitted, type ToolsPolicy } from './read-harness.ts';
+import { type FileContents, readArtifactFile } from './read-file.ts';
+import { isPermitted, type ToolsPolicy } from './read-bundle.ts';
 import { quoted } from './scope.ts';
 
-export interface Collected {
+/** The tools and hooks that the tools policy permits; problems file by file, in their order. */
+export interface Collected extends Omit<FileContents, 'policy'> {
   /** The project root, its links resolved. */
   readonly root: string;
-  /** Those that the tools policy permits. */
-  readonly tools: readonly ToolArtifact[];
-  readonly hooks: readonly HookArtifact[];
-  /** File by file, in the order of each. */
-  readonly problems: readonly ArtifactProblem[];
   /** Those that were read, in their order. */
   readonly files: readonly string[];
 }

@@ -60,7 +60,7 @@ export interface Frontmatter {
   readonly text: string;
 }
 
-export type ReportAt = (at: Position, message: string) => void;
+type ReportAt = (at: Position, message: string) => void;
 
 /**
  * A file that asks for more than it may. Thrown while it is read, and told as a problem of the

@@ -8,7 +8,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { ArtifactProblem, HookArtifact, ToolArtifact } from '../artifact.ts';
 import type { BuiltinGrants, BuiltinUse } from '../builtins/builtin-use.ts';
 import { createScriptCaches } from '../builtins/script-cache.ts';
-import { effectiveGrants } from '../effective-grants.ts';
+import { effectiveGrants } from '../hook-builtins.ts';
 import { createScriptPool, type ScriptPool } from '../sandbox/script-pool.ts';
 import { type ArtifactHandler, toolFrom } from '../script-tool.ts';
 import { asyncTool } from '../tasks/async-tool.ts';

@@ -4,11 +4,10 @@ import { posix } from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import { describeThrown, isAlliumError } from '../../core/contract/errors.ts';
 import type { Jail } from '../../jail/jail.ts';
-import type { ArtifactProblem, HookArtifact, Position, ToolArtifact } from '../artifact.ts';
+import type { ArtifactProblem, Position } from '../artifact.ts';
 import type { FoundFile } from './find-files.ts';
 import { MAX_FRONTMATTER, parseFrontmatter, TOO_DEEP, TOO_MANY_ALIASES } from './frontmatter.ts';
-import { readBundle } from './read-bundle.ts';
-import type { ToolsPolicy } from './read-harness.ts';
+import { type Bundle, readBundle } from './read-bundle.ts';
 import { readHook } from './read-hook.ts';
 import { readTool } from './read-tool.ts';
 import type { FileScope } from './scope.ts';
@@ -16,10 +15,7 @@ import type { FileScope } from './scope.ts';
 /** Larger than any tool somebody wrote. */
 export const MAX_FILE_BYTES = 1_048_576;
 
-export interface FileContents {
-  readonly tools: readonly ToolArtifact[];
-  readonly hooks: readonly HookArtifact[];
-  readonly policy: ToolsPolicy | null;
+export interface FileContents extends Bundle {
   readonly problems: readonly ArtifactProblem[];
 }
 

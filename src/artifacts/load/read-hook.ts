@@ -7,29 +7,14 @@ import { readScript } from './read-script.ts';
 import { readGrants } from './read-settings.ts';
 import type { Naming } from './read-tool.ts';
 import { type FileScope, kinds, quoted, readKeys, readValue } from './scope.ts';
+import { words } from '../../system/words.ts';
 
 /** Everything a hook can be for. `custom.<name>` and `meta.<name>` are there, too. */
-export const HOOK_EVENTS: readonly string[] = [
-  ...[
-    'session.start',
-    'session.end',
-    'turn.start',
-    'turn.end',
-    'tool.pre',
-    'tool.post',
-    'completion.pre',
-    'completion.post',
-  ],
-  ...[
-    'delegate.pre',
-    'delegate.post',
-    'delegation.pre',
-    'delegation.post',
-    'delegation.post_verify',
-    'agent.stop',
-    'error',
-  ],
-];
+export const HOOK_EVENTS: readonly string[] = words(`
+  session.start session.end turn.start turn.end tool.pre tool.post completion.pre
+  completion.post delegate.pre delegate.post delegation.pre delegation.post
+  delegation.post_verify agent.stop error
+`);
 
 const OWN_EVENT = /^(?:custom|meta)\.[A-Za-z0-9_.-]{1,100}$/;
 

@@ -8,23 +8,17 @@ import { SCHEMA_KEYWORDS, VALUE_KEYWORDS } from '../../tools/schema/keywords.ts'
 import type { Parameter, Position } from '../artifact.ts';
 import { ExcessError, type Member } from './frontmatter.ts';
 import { type FileScope, quoted } from './scope.ts';
+import { words } from '../../system/words.ts';
 
 /** What a parameter can be. Further types of JSON Schema may stand deeper. */
-export const PARAMETER_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
+const PARAMETER_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
 /** Providers take these, and JavaScript keeps the order of names that are no numbers. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MAX_DEPTH = 32;
 
-const ANNOTATIONS = [
-  'title',
-  'description',
-  'default',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  '$comment',
-];
+const ANNOTATIONS = words(`
+  title description default examples deprecated readOnly writeOnly $comment
+`);
 const KEYWORDS = [
   'type',
   'description',

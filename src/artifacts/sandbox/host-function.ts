@@ -13,7 +13,7 @@ export type HostFunction = (
   info: HostCallInfo,
 ) => Promise<JsonValue>;
 
-export interface HostCallInfo {
+interface HostCallInfo {
   readonly signal: AbortSignal;
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { TracebackLine } from '../../core/contract/errors.ts';
+import type { ScriptText } from '../artifact.ts';
 import type { ScriptErrorKind } from './script-error.ts';
 import type { ScriptLibrary } from './script-request.ts';
 
@@ -15,12 +16,8 @@ export type Described =
   | { readonly members: readonly (readonly [name: string, value: Described])[] };
 
 /** A script to run. */
-export interface Job {
+export interface Job extends ScriptText {
   readonly type: 'run';
-  readonly source: string;
-  readonly file: string;
-  readonly firstLine: number;
-  readonly firstColumn: number;
   readonly entry:
     | { readonly call: string; readonly args: readonly unknown[]; readonly kwargs: object }
     | { readonly expression: true }

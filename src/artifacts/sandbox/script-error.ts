@@ -1,9 +1,9 @@
 /** What a script that came to nothing rejects with. */
 
-import { AlliumError, type TracebackLine } from '../../core/contract/errors.ts';
+import { AlliumError, type ErrorDetails, type TracebackLine } from '../../core/contract/errors.ts';
 
 /** Why: the language's own reasons, and those of the place it runs in. */
-export const SCRIPT_ERROR_KINDS = Object.freeze([
+const SCRIPT_ERROR_KINDS = Object.freeze([
   ...(['syntax', 'resolve', 'eval', 'steps', 'memory', 'fail'] as const),
   ...(['deadline', 'cancelled', 'crashed', 'output', 'host_calls', 'busy'] as const),
 ]);
@@ -13,12 +13,7 @@ export type ScriptErrorKind = (typeof SCRIPT_ERROR_KINDS)[number];
  * Where it happened, as far as it happened in the script. Lines and columns are those of the
  * artifact file, from 1.
  */
-export interface ScriptErrorPlace {
-  readonly line?: number;
-  readonly column?: number;
-  /** Open calls, outermost first. */
-  readonly traceback?: readonly TracebackLine[];
-}
+type ScriptErrorPlace = Pick<ErrorDetails, 'line' | 'column' | 'traceback'>;
 
 /**
  * An `ERR_STARLARK`. The message may hold text of the script, and what it said with `fail()`;

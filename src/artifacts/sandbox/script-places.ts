@@ -8,7 +8,7 @@ import { ScriptError } from './script-error.ts';
 import { type LiveRun, type PreparedRun, type RunEnding, takeUp } from './script-run.ts';
 import { type ScriptWorker, startWorker } from './script-worker.ts';
 
-export interface PlacesOptions {
+interface PlacesOptions {
   readonly size: number;
   readonly maxBytes: number;
   readonly idleMs: number;
@@ -129,9 +129,8 @@ function placeFor(places: Places, run: PreparedRun): Promise<void> {
   return new Promise((resolve, reject) => {
     const lane = laneOf(run);
     const free = options.maxWaiting - line.size;
-    if (free <= 0 || (run.owner !== '' && line.countOf(lane) >= free)) {
+    if (free <= 0 || (run.owner !== '' && line.countOf(lane) >= free))
       return reject(new ScriptError('busy', 'too many scripts wait to be run; try again later'));
-    }
     let unfollow = () => {};
     const leave = (): void => {
       line.remove(lane, waiting);

@@ -137,37 +137,23 @@ function jobOf(
   predeclared: Job['predeclared'],
   options: Required<ScriptPoolOptions>,
 ): Job {
-  const {
-    source,
-    file,
-    firstLine = 1,
-    firstColumn = 1,
-    entry,
-    libraries = [],
-    plain = false,
-  } = request;
-  const {
-    maxSteps = options.maxSteps,
-    maxBytes = options.maxBytes,
-    maxHostCalls = 1000,
-    maxPrintBytes = 65_536,
-  } = request;
+  const { entry } = request;
   const isExpression = 'expression' in entry;
   return {
     type: 'run',
-    source: isExpression ? entry.expression : source,
-    file,
-    firstLine,
-    firstColumn,
+    source: isExpression ? entry.expression : request.source,
+    file: request.file,
+    firstLine: request.firstLine ?? 1,
+    firstColumn: request.firstColumn ?? 1,
     entry: entryOf(request),
     wantsGlobals: !isExpression && entry.globals === true,
     predeclared,
-    libraries,
-    plain,
-    maxSteps,
-    maxBytes,
-    maxHostCalls,
-    maxPrintBytes,
+    libraries: request.libraries ?? [],
+    plain: request.plain ?? false,
+    maxSteps: request.maxSteps ?? options.maxSteps,
+    maxBytes: request.maxBytes ?? options.maxBytes,
+    maxHostCalls: request.maxHostCalls ?? 1000,
+    maxPrintBytes: request.maxPrintBytes ?? 65_536,
   };
 }
 

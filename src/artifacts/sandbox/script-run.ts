@@ -115,11 +115,10 @@ const LOST = Object.freeze({
  */
 function begin(live: Live): void {
   const { clock, deadlineMs } = live.run;
-  if (deadlineMs !== undefined) {
+  if (deadlineMs !== undefined)
     live.takeBackDeadline = clock.after(deadlineMs, () =>
       kill(live, 'deadline', `the script did not end within ${deadlineMs} ms`),
     );
-  }
   awaitWord(live);
 }
 

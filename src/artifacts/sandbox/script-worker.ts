@@ -5,7 +5,7 @@ import type { FromWorker, HostAnswer, Job, WorkerSetup } from './protocol.ts';
 import { workerEntry } from './worker-entry.ts';
 
 /** Who has a worker hears what it says, and how it ends if it ends by itself. */
-export interface WorkerUser {
+interface WorkerUser {
   heard(message: FromWorker): void;
   lost(kind: 'memory' | 'crashed'): void;
 }
@@ -21,7 +21,7 @@ export interface ScriptWorker {
   terminate(): Promise<void>;
 }
 
-export interface WorkerLimits {
+interface WorkerLimits {
   readonly heapMb: number;
 }
 

@@ -197,25 +197,15 @@ function openTask(tell: Live['tell']): Live {
   return { abort: new AbortController(), tell, ended, end: () => end() };
 }
 
-const answerOf = ({
-  status,
-  executed,
-  result,
-  renderedResult: text,
-  error,
-}: ToolResult): TaskAnswer => ({
-  status,
-  executed,
-  result,
-  text,
-  error,
-});
+function answerOf({ status, executed, result, renderedResult, error }: ToolResult): TaskAnswer {
+  return { status, executed, result, text: renderedResult, error };
+}
 
 function endingOf(result: ToolResult): TaskEnding {
   const outcome = outcomeOf(result);
-  const state =
-    result.status === 'cancelled' ? 'cancelled' : outcome === 'interrupted' ? 'waiting' : outcome;
-  return { state, answer: answerOf(result) };
+  const state = outcome === 'interrupted' ? 'waiting' : outcome;
+  const isCancelled = result.status === 'cancelled';
+  return { state: isCancelled ? 'cancelled' : state, answer: answerOf(result) };
 }
 
 /** The run broke outside of everything that makes results. */

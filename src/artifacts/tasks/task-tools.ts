@@ -90,14 +90,7 @@ const cancelTool = (board: TaskBoard): Tool =>
   });
 
 /** What the model gets to see of a task. */
-export function taskView({
-  id,
-  toolName,
-  state,
-  startedAt,
-  endedAt,
-  answer,
-}: TaskRecord): JsonObject {
+function taskView({ id, toolName, state, startedAt, endedAt, answer }: TaskRecord): JsonObject {
   const times = { started_at: startedAt, ...(endedAt === null ? {} : { ended_at: endedAt }) };
   if (answer === null) return { task_id: id, tool: toolName, status: state, ...times };
   const { status: outcome, executed, result, error } = answer;

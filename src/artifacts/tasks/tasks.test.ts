@@ -19,7 +19,7 @@ import {
   type ToolLayer,
   type ToolResult,
 } from '../../index.ts';
-import { memoryApprovals } from '../../approvals/store/memory-approvals.ts';
+import { memoryApprovals } from '../../approvals/store/approval-stores.ts';
 import { memoryTasks } from '../../stores/memory/memory-tasks.ts';
 import { asyncTool } from './async-tool.ts';
 import { createTaskBoard, type TaskBoardOptions } from './task-board.ts';

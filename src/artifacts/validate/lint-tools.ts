@@ -8,6 +8,7 @@ import type { ArtifactProblem, Position, ScriptText, ToolArtifact } from '../art
 import type { Argument, Expression } from '../../starlark/ast.ts';
 import { columnOf, lineOf } from '../../starlark/position.ts';
 import { statementsOf } from './check-scripts.ts';
+import { words } from '../../system/words.ts';
 
 const VERBS: ReadonlySet<string> = new Set(
   [
@@ -149,13 +150,7 @@ function isNested(schema: unknown): boolean {
 }
 
 /** What can answer with more than anybody asked for. */
-const READS: ReadonlySet<string> = new Set([
-  'fs.read',
-  'fs.list',
-  'exec.run',
-  'http.get',
-  'http.post',
-]);
+const READS: ReadonlySet<string> = new Set(words('fs.read fs.list exec.run http.get http.post'));
 const LIMITS: ReadonlySet<string> = new Set(['limit', 'max_bytes', 'max_output_bytes']);
 const EFFECTS: ReadonlySet<string> = new Set(['fs.write', 'exec.run', 'http.post']);
 const SHELLS =

@@ -52,7 +52,7 @@ export function approvalNotices({
       .tell(notice)
       .catch((thrown: unknown) =>
         report(
-          `nobody was told of ${given.id}: ${thrown instanceof Error ? thrown.message : 'it failed'}`,
+          `no person was told of ${given.id}: ${thrown instanceof Error ? thrown.message : 'it failed'}`,
         ),
       )
       .finally(() => telling.delete(told));

@@ -194,7 +194,7 @@ describe('allium approvals approve and deny', () => {
 
     expect(await allium(['approve', 'approval_a'])).toEqual({
       code: 0,
-      out: 'approved approval_a; next: the program that made the call takes it up; for a tool of allium.yaml: allium call --resume approval_a\n',
+      out: 'approved approval_a; next: the program that made the call resumes it; for a tool of allium.yaml: allium call --resume approval_a\n',
       err: '',
     });
     await allium(['deny', 'approval_b', '--by', 'ada', '--reason', 'too much']);
@@ -289,7 +289,7 @@ describe('allium approvals approve and deny', () => {
     const { out } = await allium(['approve', 'approval_a', '--always']);
 
     expect(out).toMatch(
-      /^approved approval_a; next: .*\nThe answer for always is kept when the call is taken up: until then it counts for no other\.\n$/,
+      /^approved approval_a; next: .*\nThe answer for always is kept when the call is resumed: until then it counts for no other\.\n$/,
     );
     expect((await store.get('approval_a'))?.reply?.decision).toBe('allow_always');
   });

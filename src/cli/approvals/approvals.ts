@@ -1,6 +1,6 @@
 /**
- * `allium approvals`: the calls that wait for somebody, and deciding about them. It runs nothing:
- * whoever made a call takes it up.
+ * `allium approvals`: the calls that wait for a person, and deciding about them. It runs nothing:
+ * the program that made a call resumes it.
  */
 
 import type { Command } from 'commander';
@@ -14,12 +14,27 @@ import {
   fileApprovals,
 } from '../../policy/index.ts';
 import { codeKey } from '../../receipts/key-files.ts';
-import { COLUMNS, detailsOf, nextStep, rowOf } from './approvals-format.ts';
-import { approvalIn, noApproval, orFinding, shellWord } from './approvals-source.ts';
+import {
+  approvalIn,
+  COLUMNS,
+  detailsOf,
+  nextStep,
+  noApproval,
+  orFinding,
+  rowOf,
+  shellWord,
+} from './approvals-source.ts';
 import { colourFor } from '../io/colour.ts';
 import { confirmAtTerminal } from '../io/controlling-terminal.ts';
-import { type AddCommand, type CliIo, UsageError, writeLine } from '../io/io.ts';
-import { asked, keptIn, type KeptOptions, userName } from './kept-source.ts';
+import {
+  type AddCommand,
+  type CliIo,
+  commandGroup,
+  finding,
+  UsageError,
+  writeLine,
+} from '../io/io.ts';
+import { asked, inFolder, keptIn, type KeptOptions, leftOut, userName } from './kept-source.ts';
 import { jsonOf } from '../receipts/receipts-format.ts';
 import { renderTable, safeText } from '../io/text-table.ts';
 import { keysBeside } from './approval-notices.ts';
@@ -45,7 +60,7 @@ const CODES =
 const HELP = Object.freeze({
   approvals: `
 Examples:
-  allium approvals list                   what waits for somebody
+  allium approvals list                   what waits for a person
   allium approvals show 3f0c              what the call would do
   allium approvals approve 3f0c           let it run; asks at the terminal
   allium approvals deny 3f0c --reason 'not on a Friday'
@@ -82,39 +97,29 @@ A no needs no terminal. The reason is shown to the model. ${CODES}`,
 
 /** Adds the command with its subcommands. */
 export const addApprovals: AddCommand = (program, io, run) => {
-  const group = program
-    .command('approvals')
-    .description('list, explain, approve and deny calls that wait for somebody')
-    .helpCommand(false)
-    .addHelpText('after', HELP.approvals);
-  sub(group, 'list', 'what waits, oldest first')
+  const sub = commandGroup(
+    program,
+    'approvals',
+    'list, explain, approve and deny calls that wait for a person',
+    HELP,
+    inFolder('approvals'),
+  );
+  sub('list', 'what waits, oldest first')
     .option('--all', 'also approvals whose call has ended')
     .option('--json', 'a JSON object a line')
     .action((options: PrintOptions) => run(() => listApprovals(options, io)));
-  sub(group, 'show <id>', 'everything somebody needs to decide')
+  sub('show <id>', 'everything a person needs to decide')
     .option('--json', 'one JSON object')
     .action((id: string, options: PrintOptions) => run(() => showApproval(id, options, io)));
-  answering(sub(group, 'approve <id>', 'let a call run'))
+  answering(sub('approve <id>', 'let a call run'))
     .option('--args <json>', 'other arguments to run with')
     .option('--result <json>', 'what the call comes to, in the tool’s place: it does not run')
     .option('--code <code>', 'the code that "notify" told, where there is no terminal')
     .action((id: string, options: AnswerOptions) => run(() => answer(id, 'allow', options, io)));
-  answering(sub(group, 'deny <id>', 'keep a call from running')).action(
+  answering(sub('deny <id>', 'keep a call from running')).action(
     (id: string, options: AnswerOptions) => run(() => answer(id, 'reject', options, io)),
   );
 };
-
-function sub(group: Command, usage: string, description: string): Command {
-  const [name = ''] = usage.split(' ');
-  return group
-    .command(usage)
-    .description(description)
-    .option(
-      '--dir <folder>',
-      'the folder of the approvals (default: "approvals" in $ALLIUM_STATE_DIR, or in .allium)',
-    )
-    .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
-}
 
 const answering = (command: Command): Command =>
   command
@@ -140,9 +145,7 @@ async function listApprovals(options: PrintOptions, io: CliIo): Promise<number> 
   if (options.json === true)
     for (const approval of approvals) await writeLine(io.stdout, jsonOf(withState(approval)));
   else if (approvals.length > 0) await writeLine(io.stdout, tableOf(approvals, io));
-  for (const { file, message } of problems)
-    io.stderr.write(`allium: ${safeText(file)}: ${safeText(message)}\n`);
-  return problems.length === 0 ? 0 : 1;
+  return leftOut(problems, io);
 }
 
 function tableOf(approvals: readonly Approval[], io: CliIo): string {
@@ -191,7 +194,7 @@ function nextFor(
 }
 
 const KEPT_LATER =
-  '\nThe answer for always is kept when the call is taken up: until then it counts for no other.';
+  '\nThe answer for always is kept when the call is resumed: until then it counts for no other.';
 
 /** Through which of the things that only a person has a decision came. */
 type Channel = 'terminal' | 'code' | 'command';
@@ -209,7 +212,7 @@ async function answer(
   const decision = `${word}_${options.always === true ? 'always' : 'once'}`;
   if (options.always === true && !approval.options.includes(decision))
     throw new UsageError(
-      `approval "${safeText(id)}" cannot be answered for always: nobody would keep the answer`,
+      `approval "${safeText(id)}" cannot be answered for always: the answer would not be kept`,
     );
   if (options.anyArguments === true && options.always !== true)
     throw new UsageError('--any-arguments needs --always');
@@ -217,8 +220,9 @@ async function answer(
   return orFinding(async () => {
     demandOpen(approval, approvalState(approval, Date.now()), decision);
     const channel = word === 'reject' ? 'command' : await personFor(approval, reply, options, io);
-    if (channel === null) return notDecided(id, io);
-    // Behind the last @ stands the channel, whatever name somebody gave.
+    if (channel === null)
+      return finding(io, `nothing was decided, and ${safeText(id)} still waits`);
+    // Behind the last @ stands the channel, whatever name was given.
     const decidedBy = `${options.by ?? userName()}@${channel}`;
     const answered = await asked(() => answerApproval(store, id, { ...reply, decidedBy }));
     const done = `${word === 'allow' ? 'approved' : 'denied'} ${safeText(id)}; next: ${nextStep(approval, io.cwd)}${options.always === true ? KEPT_LATER : ''}`;
@@ -228,7 +232,7 @@ async function answer(
 }
 
 /**
- * Whoever wants a call to run has to have something that an agent has not: the terminal, or a code.
+ * Approving takes something that an agent has not: the terminal, or a code.
  * `null` for a person who says no.
  */
 async function personFor(
@@ -262,11 +266,6 @@ function furtherCalls({ always, anyArguments }: AnswerOptions): string {
   if (anyArguments === true)
     return ', now and whenever this tool is called, whatever its arguments';
   return always === true ? ', now and whenever it is made again' : '';
-}
-
-function notDecided(id: string, io: CliIo): number {
-  io.stderr.write(`allium: nothing was decided, and ${safeText(id)} still waits\n`);
-  return 1;
 }
 
 function decisionOf(

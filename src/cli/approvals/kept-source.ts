@@ -3,13 +3,31 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type CliIo, UsageError } from '../io/io.ts';
+import type { Command } from 'commander';
+import type { RecordProblem } from '../../system/record-files.ts';
+import { type CliIo, finding, UsageError } from '../io/io.ts';
 import { stateOf } from '../receipts/receipts-source.ts';
 import { safeText } from '../io/text-table.ts';
 
 /** Options of every subcommand. */
 export interface KeptOptions {
   readonly dir?: string;
+}
+
+/** The option that names the folder. */
+export const inFolder =
+  (name: string) =>
+  (command: Command): Command =>
+    command.option(
+      '--dir <folder>',
+      `the folder of the ${name} (default: "${name}" in $ALLIUM_STATE_DIR, or in .allium)`,
+    );
+
+/** Files that hold nothing, left out of what was printed. Answers the exit code. */
+export function leftOut(problems: readonly RecordProblem[], io: CliIo, hint?: string): number {
+  for (const { file, message } of problems) finding(io, `${safeText(file)}: ${safeText(message)}`);
+  if (problems.length === 0) return 0;
+  return hint === undefined ? 1 : finding(io, hint);
 }
 
 /**

@@ -61,3 +61,7 @@ function fileProblem(error: unknown): string | null {
   const what = FILE_PROBLEMS.get(error.code);
   return what === undefined ? null : `${error.path}: ${what}`;
 }
+
+/** The code of an error, as every error of the file system has one. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'it failed';

@@ -1,5 +1,6 @@
 /** Options that several commands have. */
 
+import { type Command, Option } from 'commander';
 import { UsageError } from './io.ts';
 import { safeText } from './text-table.ts';
 
@@ -15,3 +16,21 @@ export function readPort(value: string): number {
   if (/^\d{1,5}$/.test(value) && number <= 65_535) return number;
   throw new UsageError(`--listen takes a port, got "${safeText(value)}"`);
 }
+
+export interface LogFlags {
+  /** What scripts print and log is shown, too, and not only warnings and errors. */
+  readonly verbose?: boolean;
+  /** @default 'text' where standard error is a terminal, 'json' otherwise */
+  readonly logFormat?: 'text' | 'json';
+}
+
+/** The options of every command that runs tools. */
+export const withLogOptions = (command: Command): Command =>
+  command
+    .option('-v, --verbose', 'show what scripts print and log, on standard error')
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'lines for people, or JSON (default: text at a terminal)',
+      ).choices(['text', 'json']),
+    );

@@ -50,6 +50,30 @@ export class UsageError extends Error {
 }
 
 /**
+ * A command of subcommands, each with the options of all and the help under its name. Answers what
+ * adds one.
+ */
+export function commandGroup(
+  program: Command,
+  name: string,
+  description: string,
+  help: Readonly<Record<string, string>>,
+  shared: (subcommand: Command) => Command,
+): (usage: string, description: string) => Command {
+  const helpOn = (usage: string) => help[usage.split(' ')[0] ?? ''] ?? '';
+  const group = program.command(name).description(description).helpCommand(false);
+  group.addHelpText('after', helpOn(name));
+  return (usage, what) =>
+    shared(group.command(usage).description(what)).addHelpText('after', helpOn(usage));
+}
+
+/** Says why there is nothing to show or to do. Answers the exit code. */
+export function finding({ stderr }: CliIo, text: string): number {
+  stderr.write(`allium: ${text}\n`);
+  return 1;
+}
+
+/**
  * Writes a line. Waits while the reader is slow, so that a long output does not pile up in memory.
  */
 export function writeLine(stream: Writable, line: string): Promise<void> | void {

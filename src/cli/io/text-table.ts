@@ -16,7 +16,7 @@ export interface Column {
   readonly optional?: boolean;
 }
 
-export interface TableOptions {
+interface TableOptions {
   /** How many columns the terminal has. @default nothing is cut */
   readonly width?: number;
   /** Whether the titles are bold. @default false */

@@ -107,7 +107,7 @@ describe.each(['proxy', 'serve'] as const)('allium %s with a call that waits', (
       expect(surfaces).not.toMatch(secret);
     for (const { code } of told()) expect(log).not.toContain(code);
     expect(log).toContain(
-      `nobody was told of ${broken?.id ?? ''}: the command of "notify" ended with 3`,
+      `no person was told of ${broken?.id ?? ''}: the command of "notify" ended with 3`,
     );
     expect((await store().list()).map(({ route, code }) => [route, code?.tries])).toEqual([
       ['client', 0],

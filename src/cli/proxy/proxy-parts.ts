@@ -6,7 +6,9 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { hasConfig } from '../../config/find-config.ts';
 import { isAlliumError } from '../../core/contract/errors.ts';
 import { createProxy, type ProxyStack } from '../../mcp/proxy/create-proxy.ts';
+import { loggerFor } from '../call-logger.ts';
 import { reporter } from '../io/failure.ts';
+import type { LogFlags } from '../io/flags.ts';
 import { type CliIo, UsageError } from '../io/io.ts';
 import { type Connector, type ListenFlags, openPrompts } from '../io/serve-clients.ts';
 import { nameFor, type UpstreamFlags, upstreamFrom } from './upstreams.ts';
@@ -14,7 +16,7 @@ import type { LoadedConfig, NotifySettings } from '../../config/index.ts';
 import { inStateFolder, stateFolder } from '../../system/state-folder.ts';
 
 /** The options of `allium proxy`, as they are typed. */
-export interface ProxyFlags extends UpstreamFlags, ListenFlags {
+export interface ProxyFlags extends UpstreamFlags, ListenFlags, LogFlags {
   readonly config?: string;
   readonly prompt?: boolean;
   readonly session?: string;
@@ -44,9 +46,10 @@ export async function proxyParts(
   const { stack, stateDir, folder, notify } = loaded;
   const approvals = approvalNotices({ notify, stateDir, folder, env: io.env, report });
   const upstream = await upstreamFrom(words, flags, servers ?? {}, { folder, io, report });
+  const logger = loggerFor(io, flags);
   const proxy = createProxy({
     ...settings,
-    stack,
+    stack: { ...stack, govern: (overrides) => stack.govern({ logger, ...overrides }) },
     report,
     prompts: terminal.prompts,
     approvals: approvals.store,

@@ -1,7 +1,7 @@
 /** `allium proxy`: a stack between an MCP client and an MCP server. */
 
 import type { Command } from 'commander';
-import { collect, readPort } from '../io/flags.ts';
+import { collect, readPort, withLogOptions } from '../io/flags.ts';
 import type { AddCommand, CliIo } from '../io/io.ts';
 import type { ProxyFlags } from './proxy-parts.ts';
 
@@ -20,7 +20,6 @@ export const addProxy: AddCommand = (program, io, run) => {
       '--header-env <header=VARIABLE>',
       'a header for that server, with its value from a variable; can be repeated',
       collect,
-      [],
     )
     .option(
       '--listen <port>',
@@ -43,11 +42,10 @@ export const addProxy: AddCommand = (program, io, run) => {
     .option(
       '--print-config <client>',
       'print what to paste into claude, cursor, vscode or codex, and start nothing',
-    )
-    .addHelpText('after', EXAMPLES);
-  command.action((words: readonly string[], flags: ProxyFlags) =>
-    run(() => started(words, flags, io)),
-  );
+    );
+  withLogOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((words: readonly string[], flags: ProxyFlags) => run(() => started(words, flags, io)));
   takeServerWords(command);
 };
 
@@ -78,7 +76,7 @@ Examples:
   allium proxy --listen 0 -- node my-server.js
   allium proxy --print-config claude -- npx -y @modelcontextprotocol/server-filesystem ~/notes
 
-The servers can also stand in the file, under "proxy: servers:"; several of them become one. A call that somebody has to approve waits, and
+The servers can also stand in the file, under "proxy: servers:"; several of them become one. A call that a person has to approve waits, and
 people are told of it by "notify:" of the file; once it is approved, the client makes the same call again, also after a restart. Standard
 output carries nothing but the protocol; everything else goes to standard error. Exit code: 0 when the client left, 1 when the server
 did, 2 for a mistake, 130 or 143 when it was stopped.`;

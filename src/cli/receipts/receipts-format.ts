@@ -3,6 +3,7 @@
 import { asciiJson } from '../../receipts/receipt-line.ts';
 import type { StoredReceipt } from '../../receipts/read/stored-receipt.ts';
 import { type Column, safeText } from '../io/text-table.ts';
+import { words } from '../../system/words.ts';
 
 /** The columns of the table. */
 export const COLUMNS: readonly Column[] = [
@@ -60,44 +61,12 @@ export const durationText = (ms: number): string =>
 /** JSON in plain ASCII: nothing in it acts upon a terminal. */
 export const jsonOf = (value: object): string => asciiJson(value);
 
-const CSV_FIELDS = [
-  ...[
-    'emitted_at',
-    'session_id',
-    'run_id',
-    'tool_call_id',
-    'tool_name',
-    'record',
-    'status',
-    'executed',
-    'blocked_by',
-    'duration_ms',
-  ],
-  ...[
-    'reason',
-    'kind',
-    'executor',
-    'error_category',
-    'iteration',
-    'turn_index',
-    'emit_order',
-    'model',
-    'provider',
-    'requested_hash',
-  ],
-  ...[
-    'approved_hash',
-    'executed_hash',
-    'args_hash',
-    'result_hash',
-    'seq',
-    'prev_hash',
-    'hash',
-    'audit',
-    'server',
-    'rule',
-  ],
-];
+const CSV_FIELDS = words(`
+  emitted_at session_id run_id tool_call_id tool_name record status executed blocked_by
+  duration_ms reason kind executor error_category iteration turn_index emit_order model provider
+  requested_hash approved_hash executed_hash args_hash result_hash seq prev_hash hash audit
+  server rule
+`);
 
 /** The first line of a CSV file. Its lines end in CR LF. */
 export const csvHeader = (): string => CSV_FIELDS.join(',');

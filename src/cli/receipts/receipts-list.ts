@@ -93,9 +93,8 @@ export async function tailCommand(
     lines,
     follow,
     signal: io.signal,
-  })) {
+  }))
     await writeLine(io.stdout, json === true ? jsonOf(receipt) : lineOf(receipt));
-  }
   return 0;
 }
 

@@ -117,8 +117,8 @@ function readUri(
   }
   const named = isUri ? pathOf(address) : address;
   const given = path === undefined && isUri ? null : placeOf(path, options, io);
-  const place =
-    given === null ? named : statSync(given).isDirectory() ? join(given, basename(named)) : given;
+  const isFolder = given !== null && statSync(given).isDirectory();
+  const place = isFolder ? join(given, basename(named)) : (given ?? named);
   if (!existsSync(place))
     throw new UsageError(
       `${safeText(place)}: there is no such file; where receipts were moved, name their folder, too`,

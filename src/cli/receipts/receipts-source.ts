@@ -16,19 +16,8 @@ export interface PlaceOptions {
 }
 
 /** The options that choose receipts. */
-export interface FilterOptions extends PlaceOptions {
-  readonly session?: string;
-  readonly tool?: string;
-  readonly status?: string;
+export interface FilterOptions extends PlaceOptions, Omit<ReceiptFilter, 'callId'> {
   readonly call?: string;
-  readonly executed?: 'no' | 'yes' | 'unknown';
-  readonly blockedBy?: string;
-  readonly decidedBy?: string;
-  readonly server?: string;
-  readonly rule?: string;
-  readonly since?: number;
-  readonly until?: number;
-  readonly limit?: number;
 }
 
 /** The state folder, as the library finds it. */
@@ -44,34 +33,8 @@ export function placeOf(path: string | undefined, options: PlaceOptions, io: Cli
 }
 
 /** What the options ask for, without the limit. */
-export const filterOf = (options: FilterOptions): ReceiptFilter => {
-  const {
-    session,
-    tool,
-    status,
-    call,
-    executed,
-    blockedBy,
-    decidedBy,
-    server,
-    rule,
-    since,
-    until,
-  } = options;
-  return {
-    ...(session === undefined ? {} : { session }),
-    ...(tool === undefined ? {} : { tool }),
-    ...(status === undefined ? {} : { status }),
-    ...(call === undefined ? {} : { callId: call }),
-    ...(executed === undefined ? {} : { executed }),
-    ...(blockedBy === undefined ? {} : { blockedBy }),
-    ...(decidedBy === undefined ? {} : { decidedBy }),
-    ...(server === undefined ? {} : { server }),
-    ...(rule === undefined ? {} : { rule }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  };
-};
+const filterOf = ({ call, limit: _limit, ...filter }: FilterOptions): ReceiptFilter =>
+  call === undefined ? filter : { ...filter, callId: call };
 
 const UNIT_MS = Object.freeze({ s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 });
 

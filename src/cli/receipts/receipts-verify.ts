@@ -125,7 +125,7 @@ export function witnessFrom(text: string): number | Witness {
 
 const WITHOUT_KEY = [
   'unknown: no public key was given, and signatures were not checked',
-  '          not proven: that nobody wrote whole files anew. Give --public-key',
+  '          not proven: that no whole file was written anew. Give --public-key',
 ];
 
 function linesOf(

@@ -722,7 +722,7 @@ describe('allium receipts verify', () => {
     const { status, stdout } = allium(['verify'], await stateWith(CALLS, { hasKey: false }));
 
     expect(status).toBe(0);
-    expect(stdout).toMatch(/key {7}unknown: [^]*not proven: that nobody wrote whole files anew/);
+    expect(stdout).toMatch(/key {7}unknown: [^]*not proven: that no whole file was written anew/);
   });
 
   it('tells of every changed line, and ends with 1', async () => {

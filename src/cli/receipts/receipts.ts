@@ -1,21 +1,25 @@
 /** `allium receipts`: what there is to ask of receipt files. */
 
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { signingKey } from '../../receipts/key-files.ts';
+import { pruneReceipts } from '../../receipts/write/prune-receipts.ts';
+import { type AddCommand, type CliIo, commandGroup, UsageError, writeLine } from '../io/io.ts';
+import { safeText } from '../io/text-table.ts';
 import {
   type ExportOptions,
   exportReceipts,
   type ListOptions,
   listReceipts,
-  type TailCommandOptions,
   tailCommand,
+  type TailCommandOptions,
 } from './receipts-list.ts';
 import { type MatchOptions, matchReceipts } from './receipts-match.ts';
-import { type ShowOptions, showCall } from './receipts-show.ts';
-import { countFrom, timeFrom } from './receipts-source.ts';
-import { type StatsOptions, statsCommand } from './receipts-stats.ts';
-import { type PruneCommandOptions, pruneCommand } from './receipts-prune.ts';
-import { type VerifyCommandOptions, verifyCommand, witnessFrom } from './receipts-verify.ts';
-import type { AddCommand } from '../io/io.ts';
+import { showCall, type ShowOptions } from './receipts-show.ts';
+import { countFrom, placeOf, type PlaceOptions, stateOf, timeFrom } from './receipts-source.ts';
+import { statsCommand, type StatsOptions } from './receipts-stats.ts';
+import { verifyCommand, type VerifyCommandOptions, witnessFrom } from './receipts-verify.ts';
+import { jsonOf } from './receipts-format.ts';
 
 const CODES = `
 Exit codes: 0 fine, 1 damaged lines were left out, 2 usage or a missing file.`;
@@ -108,41 +112,52 @@ ${CODES}`,
 
 /** Adds the command with its subcommands. */
 export const addReceipts: AddCommand = (program, io, run) => {
-  const group = program
-    .command('receipts')
-    .description('ask receipt files, and verify them')
-    .helpCommand(false)
-    .addHelpText('after', HELP.receipts);
-  addQueries(group, io, run);
-  addChecks(group, io, run);
-  addSums(group, io, run);
+  const sub = commandGroup(
+    program,
+    'receipts',
+    'ask receipt files, and verify them',
+    HELP,
+    (command) =>
+      command
+        .argument(
+          '[path]',
+          'a receipt file or a folder of them (default: "receipts" in the state folder)',
+        )
+        .option('--state <dir>', 'the state folder (default: $ALLIUM_STATE_DIR, or .allium)'),
+  );
+  addQueries(sub, io, run);
+  addChecks(sub, io, run);
+  addSums(sub, io, run);
 };
 
+/** Adds some of the subcommands. */
+type AddSome = (
+  sub: ReturnType<typeof commandGroup>,
+  io: CliIo,
+  run: Parameters<AddCommand>[2],
+) => void;
+
 /** The subcommands that look for receipts. */
-const addQueries: AddCommand = (group, io, run) => {
-  withFilters(sub(group, 'list', 'receipts that fit, newest last'))
+const addQueries: AddSome = (sub, io, run) => {
+  withFilters(sub('list', 'receipts that fit, newest last'))
     .option('--json', 'a JSON object a line')
     .option('--csv', 'CSV with every field')
     .action((path: string | undefined, options: ListOptions) =>
       run(() => listReceipts(path, options, io)),
     );
-  sub(
-    group,
-    'show <call>',
-    'everything about one call: its id, the beginning of it, or a receipt URI',
-  )
+  sub('show <call>', 'everything about one call: its id, the beginning of it, or a receipt URI')
     .option('--json', 'a JSON object a line, with file and line')
     .action((call: string, path: string | undefined, options: ShowOptions) =>
       run(() => showCall(call, path, options, io)),
     );
-  withFilters(sub(group, 'match', 'receipts of exactly these arguments'))
+  withFilters(sub('match', 'receipts of exactly these arguments'))
     .option('--args <json>', 'the arguments, as a JSON object')
     .option('--args-file <file>', 'a file with the arguments; - is standard input')
     .option('--json', 'a JSON object a line, with file, line and "as"')
     .action((path: string | undefined, options: MatchOptions) =>
       run(() => matchReceipts(path, options, io)),
     );
-  sub(group, 'tail', 'the last receipts, and those that come')
+  sub('tail', 'the last receipts, and those that come')
     .option('-n, --lines <count>', 'how many', countFrom, 20)
     .option('-f, --follow', 'go on until Ctrl-C')
     .option('--json', 'a JSON object a line')
@@ -152,8 +167,8 @@ const addQueries: AddCommand = (group, io, run) => {
 };
 
 /** The subcommands that hold files to what was signed. */
-const addChecks: AddCommand = (group, io, run) => {
-  sub(group, 'verify', 'whether files are as they were written')
+const addChecks: AddSome = (sub, io, run) => {
+  sub('verify', 'whether files are as they were written')
     .option(
       '--public-key <file>',
       'the key to check signatures with (default: the one in the state folder)',
@@ -167,7 +182,7 @@ const addChecks: AddCommand = (group, io, run) => {
     .action((path: string | undefined, options: VerifyCommandOptions) =>
       run(() => verifyCommand(path, options, io)),
     );
-  sub(group, 'prune', 'remove whole sessions, and sign that it was done')
+  sub('prune', 'remove whole sessions, and sign that it was done')
     .option('--before <time>', 'sessions last signed before then: a date, or 90d', (text) =>
       timeFrom(text),
     )
@@ -179,13 +194,13 @@ const addChecks: AddCommand = (group, io, run) => {
 };
 
 /** The subcommands that put many receipts into one answer. */
-const addSums: AddCommand = (group, io, run) => {
-  withFilters(sub(group, 'stats', 'counts and durations'))
+const addSums: AddSome = (sub, io, run) => {
+  withFilters(sub('stats', 'counts and durations'))
     .option('--json', 'one JSON object')
     .action((path: string | undefined, options: StatsOptions) =>
       run(() => statsCommand(path, options, io)),
     );
-  withFilters(sub(group, 'export', 'receipts that fit, as one file'))
+  withFilters(sub('export', 'receipts that fit, as one file'))
     .addOption(
       new Option('--format <format>', 'how').choices(['json', 'csv']).makeOptionMandatory(),
     )
@@ -194,19 +209,6 @@ const addSums: AddCommand = (group, io, run) => {
       run(() => exportReceipts(path, options, io)),
     );
 };
-
-function sub(group: Command, usage: string, description: string): Command {
-  const [name = ''] = usage.split(' ');
-  return group
-    .command(usage)
-    .description(description)
-    .argument(
-      '[path]',
-      'a receipt file or a folder of them (default: "receipts" in the state folder)',
-    )
-    .option('--state <dir>', 'the state folder (default: $ALLIUM_STATE_DIR, or .allium)')
-    .addHelpText('after', HELP[name as keyof typeof HELP]); // Only the names above are given.
-}
 
 const withFilters = (command: Command): Command =>
   command
@@ -233,3 +235,39 @@ const withFilters = (command: Command): Command =>
     .option('--since <time>', 'from then on: a date, or 2h, 3d', (text) => timeFrom(text))
     .option('--until <time>', 'before then', (text) => timeFrom(text))
     .option('--limit <count>', 'only the newest so many of those that fit', countFrom);
+
+/** Options of `prune`. */
+interface PruneCommandOptions extends PlaceOptions {
+  readonly before?: number;
+  readonly session?: string;
+  readonly json?: true;
+}
+
+/** Removes sessions, and prints each with what became of it. */
+async function pruneCommand(
+  path: string | undefined,
+  options: PruneCommandOptions,
+  io: CliIo,
+): Promise<number> {
+  const { before, session, json } = options;
+  // Without either, everything would go.
+  if (before === undefined && session === undefined)
+    throw new UsageError('name what goes: --before <time>, --session <id>, or both');
+  const place = placeOf(path, options, io);
+  const signer = signingKey(join(stateOf(options, io), 'keys'));
+  const chosen = {
+    ...(before === undefined ? {} : { before }),
+    ...(session === undefined ? {} : { session }),
+  };
+  const pruned = await pruneReceipts(place, { ...chosen, signer });
+  for (const one of pruned) {
+    const { chain, count, kept } = one;
+    const text =
+      kept === null
+        ? `${safeText(chain)}: removed, ${count} ${count === 1 ? 'receipt' : 'receipts'}`
+        : `${safeText(chain)}: left as it is: ${kept}`;
+    await writeLine(io.stdout, json === true ? jsonOf(one) : text);
+  }
+  if (pruned.length === 0 && json !== true) await writeLine(io.stdout, 'no session fits');
+  return pruned.some(({ kept }) => kept !== null) ? 1 : 0;
+}

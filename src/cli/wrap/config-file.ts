@@ -9,6 +9,7 @@ import { link, open, readdir, readFile, realpath, rename, rm } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '../../receipts/chain-files.ts';
 import { refused } from './problem.ts';
+import { codeOf } from '../io/failure.ts';
 import type { ConfigLanguage } from './wrap-text.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -147,13 +148,12 @@ export async function replaceFile(
   try {
     const now = await readFile(file.target).catch(() => null);
     const target = await realpath(file.path).catch(() => null);
-    if (now?.equals(file.bytes) !== true || target !== file.target) {
+    if (now?.equals(file.bytes) !== true || target !== file.target)
       throw refused(
         'changed_meanwhile',
         `${file.path} was changed by somebody else meanwhile; nothing was written, try again`,
         file.path,
       );
-    }
     signal.throwIfAborted();
     await rename(draft, file.target);
   } finally {
@@ -195,6 +195,3 @@ function ownerLost(path: string, isOther: boolean): void {
       path,
     );
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'it failed';

@@ -43,8 +43,9 @@ function wrapProcess(
     ];
   }
   const inside = args.value.start + 1;
-  const comma = args.value.items.length === 0 ? '' : /[\r\n]/.test(text[inside] ?? '') ? ',' : ', ';
-  return [start, { start: inside, end: inside, text: `${put}${comma}` }];
+  const comma = /[\r\n]/.test(text[inside] ?? '') ? ',' : ', ';
+  const added = args.value.items.length === 0 ? put : `${put}${comma}`;
+  return [start, { start: inside, end: inside, text: added }];
 }
 
 function wrapHttp(
@@ -122,8 +123,8 @@ function unwrapProcess(
   const [first, own, next] = [items[0], items[at], items[at + 1]];
   if (first === undefined || own === undefined) return [];
   const comma = /^[ \t\r\n]*, ?/.exec(text.slice(own.end));
-  const end =
-    next === undefined ? own.end : comma === null ? next.start : own.end + comma[0].length;
+  let { end } = own;
+  if (next !== undefined) end = comma === null ? next.start : end + comma[0].length;
   return [
     { start: command.value.start, end: command.value.end, text: sliceOf(text, own) },
     { start: first.start, end, text: '' },

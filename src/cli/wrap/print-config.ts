@@ -142,7 +142,7 @@ export async function writeConfig(
     program: programWords(startedFrom(io)),
     ...(config === undefined ? {} : { config: resolve(io.cwd, config) }),
     ...(command === undefined ? {} : { command, args }),
-    ...(http === undefined ? {} : { http, headers: headerVariables(flags.headerEnv) }),
+    ...(http === undefined ? {} : { http, headers: headerVariables(flags.headerEnv ?? []) }),
   });
   io.stdout.write(snippet);
   io.stderr.write(`allium: paste it into ${where}\n`);

@@ -3,7 +3,7 @@
 import { AlliumError } from '../../core/contract/errors.ts';
 
 /** Why a file is refused. Nothing was changed when one of them is thrown. */
-export type Refusal =
+type Refusal =
   | 'unreadable'
   | 'not_understood'
   | 'no_servers'

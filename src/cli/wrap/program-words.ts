@@ -7,7 +7,7 @@ import type { CliIo } from '../io/io.ts';
 import { refused } from './problem.ts';
 
 /** How this allium was started. */
-export interface Started {
+interface Started {
   /** The Node.js that runs. */
   readonly node: string;
   /** The script of the command line. */

@@ -2,6 +2,7 @@
 
 import { type Member, memberOf, type Server, type Value } from './document.ts';
 import { type ProxyLine, readProxyLine } from './proxy-line.ts';
+import { words } from '../../system/words.ts';
 
 type Text = Value & { readonly kind: 'text' };
 type List = Value & { readonly kind: 'list' };
@@ -42,19 +43,10 @@ export type ServerShape = ProcessServer | HttpServer | WrappedServer | OtherServ
 const HTTP_TYPES = ['http', 'streamable-http', 'streamableHttp', 'streamable_http'];
 
 /** What the client itself does to be let in. Behind the proxy nobody would do it. */
-const LOGIN_KEYS = [
-  ...[
-    'oauth',
-    'auth',
-    'authorization',
-    'authProviderType',
-    'headersHelper',
-    'scopes',
-    'oauth_resource',
-    'oauth_client_id',
-  ],
-  ...['bearer_token', 'bearer_token_env_var', 'env_http_headers', 'http_headers_helper'],
-];
+const LOGIN_KEYS = words(`
+  oauth auth authorization authProviderType headersHelper scopes oauth_resource oauth_client_id
+  bearer_token bearer_token_env_var env_http_headers http_headers_helper
+`);
 
 /** Takes an entry apart. Never throws: what is not understood is a server that stays as it is. */
 export function readServer(server: Server, headersKey: string): ServerShape {
@@ -67,7 +59,8 @@ export function readServer(server: Server, headersKey: string): ServerShape {
   if (twice !== undefined && !(twice === 'env' && url === undefined))
     return other(`it has "${twice}" twice`);
   if (command !== undefined && url !== undefined) return other('it has both a command and a url');
-  const named = type === undefined ? null : type.value.kind === 'text' ? type.value.text : '';
+  const word = type?.value.kind === 'text' ? type.value.text : '';
+  const named = type === undefined ? null : word;
   if (named === 'sse')
     return other('it is an SSE server; the proxy speaks stdio and streamable HTTP');
   if (command !== undefined)
@@ -89,10 +82,10 @@ function readProcess(
   name: string,
 ): ServerShape {
   const args = memberOf(members, 'args');
-  const items =
-    args === undefined ? [] : args.value.kind === 'list' ? args.value.items.filter(isText) : null;
+  const listed = args?.value.kind === 'list' ? args.value.items : [];
+  const items = listed.filter(isText);
   if (!hasText(command)) return other('its "command" is not a plain string');
-  if (items === null || (args?.value.kind === 'list' && items.length < args.value.items.length))
+  if ((args !== undefined && args.value.kind !== 'list') || items.length < listed.length)
     return other('its "args" are not a list of plain strings');
   // Some clients split such a line themselves. The proxy starts one program, and would not find one
   // of that name.
@@ -128,11 +121,10 @@ function readHttp(
   if (!hasText(url)) return other('its "url" is not a plain string');
   if (type === null && /\/sse\/?$/i.test(url.value.text))
     return other('it looks like an SSE server; the proxy speaks stdio and streamable HTTP');
-  if (/[?#]|\/\/[^/]*@/.test(url.value.text)) {
+  if (/[?#]|\/\/[^/]*@/.test(url.value.text))
     return other(
       'its "url" has more than a host and a path, which may be secret; a command line can be read by every user of the machine',
     );
-  }
   if (headers === undefined) return { kind: 'http', url, type, headers: null, headerKeys: [] };
   const keys = headers.value.kind === 'map' ? headers.value.members : [];
   const names = new Set(keys.map(({ key }) => key.toLowerCase()));

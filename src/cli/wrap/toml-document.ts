@@ -74,13 +74,12 @@ export function tomlDocument(text: string): Document {
 }
 
 function refuseRootServers(text: string, [first]: readonly KeyPart[]): void {
-  if (first?.name === 'mcp_servers') {
+  if (first?.name === 'mcp_servers')
     throw notUnderstood(
       text,
       first.start,
       'MCP servers that are not written as [mcp_servers.<name>] tables; write them so first',
     );
-  }
 }
 
 function openTable(
@@ -93,11 +92,10 @@ function openTable(
     tables.set(name, table);
     return table;
   };
-  if (server === undefined) {
+  if (server === undefined)
     return ({ path: [first] }: Statement & { readonly kind: 'pair' }): void => {
       if (first !== undefined) tableOf(first).problem = 'it is not written as a table of its own';
     };
-  }
   const table = tableOf(server);
   // The members of a table below are put in as they come: the list is the value's own.
   const members: Member[] = sub === undefined ? table.members : [];

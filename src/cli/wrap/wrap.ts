@@ -164,11 +164,10 @@ async function reportOutcome(
     await writeLine(diff === null ? io.stdout : io.stderr, lineOf(server));
   if (saved.backup !== null) io.stderr.write(`The file as it was: ${safeText(saved.backup)}\n`);
   if (saved.changed) io.stderr.write('Start the client again for this to take effect.\n');
-  if (outcome.servers.some((each) => each.outcome === 'taken_apart')) {
+  if (outcome.servers.some((each) => each.outcome === 'taken_apart'))
     io.stderr.write(
       'No copy leads to the file as it was just now: each entry was taken apart for itself, and may be written otherwise.\n',
     );
-  }
 }
 
 /** Text in which nothing acts but the ends of lines and tabs. */

@@ -5,12 +5,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { fencesOf, fieldsOf, optionNames, tableRows } from '../../../docs/check-docs.ts';
-import { STARTER_CONFIG } from '../../cli/starter-files.ts';
+import { STARTER_CONFIG } from '../../cli/init.ts';
 import { isObject } from '../../core/json/json.ts';
 import { buildLayers } from '../build-layers.ts';
 import { problemsIn, stack } from '../files.fixture.ts';
 import { CONFIG_SCHEMA, LAYER_FACTORIES } from '../index.ts';
-import { LAYER_SCHEMAS } from './config-schema.ts';
+import { LAYER_SCHEMAS } from './layer-schemas.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -167,27 +167,21 @@ describe('CONFIG_SCHEMA', () => {
 
   it.each(layers)('has exactly the options of %s', (layer) => {
     expect(Object.keys(LAYER_SCHEMAS[layer]?.options ?? {})).toEqual(
-      optionNames(read(`middleware/${folderOf(layer)}/${folderOf(layer)}.ts`)),
+      optionNames(
+        ['options', folderOf(layer)]
+          .map((file) => read(`middleware/${folderOf(layer)}/${file}.ts`))
+          .join('\n'),
+      ),
     );
   });
 
   it.each(layers)('says about the options of %s what the docs say', (layer) => {
-    const told = Object.entries(LAYER_SCHEMAS[layer]?.options ?? {}).map(
-      ([name, { description }]) => [name, description],
-    );
-    const { required = [] } = LAYER_SCHEMAS[layer] ?? {};
-    const rows = tableRows(read(`docs/middleware/${folderOf(layer)}.md`), 'Options').map(
-      ([name = '', what = '', value = '']) => [name, what, value],
-    );
+    const { options = {} } = LAYER_SCHEMAS[layer] ?? {};
 
-    expect(told.map(([name, text]) => [name, plain(text)])).toEqual(
-      rows.map(([name = '', what = '', value = '']) => [
-        name,
-        plain(isRequired(value) ? what : `${what} (default: ${value})`),
-      ]),
-    );
-    expect(required).toEqual(
-      rows.filter(([, , value = '']) => isRequired(value)).map(([name]) => name),
+    expect(tableRows(read(`docs/middleware/${folderOf(layer)}.md`), 'Options').map(plain)).toEqual(
+      Object.entries(options).map(([name, { says, fallback, required }]) =>
+        plain([name, says, required === true ? 'required' : (fallback ?? '')]),
+      ),
     );
   });
 
@@ -281,13 +275,9 @@ describe('CONFIG_SCHEMA', () => {
   });
 });
 
-const isRequired = (value: string): boolean => value === 'required' || value === '–';
-
-/** Links as their text: an editor shows a description as it is. `|` ends a cell. */
-const plain = (text: unknown): string =>
-  String(text)
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll('`', '');
+/** Links as their text: an editor shows a description as it is. */
+const plain = (cells: readonly string[]): readonly string[] =>
+  cells.map((cell) => cell.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', ''));
 
 /** Members that an editor would complete without a word. */
 function undescribed(schema: unknown, path: string): readonly string[] {

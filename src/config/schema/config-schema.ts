@@ -1,32 +1,12 @@
 /** The JSON Schema of a file, for editors and for the checks. */
 
 import type { JsonObject } from '../../index.ts';
-import { DECIDING_LAYERS } from './deciding-layers.ts';
-import { LIMITING_LAYERS } from './limiting-layers.ts';
-import {
-  either,
-  FUNCTION,
-  type LayerSchema,
-  listOf,
-  mapOf,
-  members,
-  oneOf,
-  said,
-  standsAlone,
-  TEXT,
-  whole,
-} from './parts.ts';
-import { RECORDING_LAYERS } from './recording-layers.ts';
+import { optionsSchema } from '../../layer.ts';
+import { LAYER_SCHEMAS, type LayerSchema, standsAlone } from './layer-schemas.ts';
+import { either, FUNCTION, listOf, mapOf, members, oneOf, said, TEXT, whole } from './parts.ts';
 
 /** Where the schema is known by this name. Nothing is fetched from there. */
 export const SCHEMA_ID = 'urn:allium:schema:config';
-
-/** By layer. */
-export const LAYER_SCHEMAS: Readonly<Record<string, LayerSchema>> = {
-  ...DECIDING_LAYERS,
-  ...LIMITING_LAYERS,
-  ...RECORDING_LAYERS,
-};
 
 const NAMES = listOf(TEXT);
 const LIST: JsonObject = { type: 'array', title: 'a list' };
@@ -212,9 +192,9 @@ const toolEntry = (source: string): JsonObject =>
     [source],
   );
 
-const optionsOf = ({ options, required = [], needs, description }: LayerSchema): JsonObject =>
+const optionsOf = ({ options, needs, description }: LayerSchema): JsonObject =>
   said(description, {
-    ...members(options, required),
+    ...optionsSchema(options),
     ...(needs === undefined ? {} : demandOneOf(needs)),
   });
 

@@ -82,7 +82,7 @@ export function answerLabel(decision: ApprovalDecision, shown: JsonObject | null
   return `${decision === 'allow_always' ? 'Allow always' : 'Reject always'}${covered}`;
 }
 
-/** A channel to a person. `null` means that nobody can be asked here. */
+/** A channel to a person. `null` means that no person can be asked here. */
 export type ApprovalPrompt = (
   question: ApprovalQuestion,
 ) => ApprovalAnswer | null | Promise<ApprovalAnswer | null>;
@@ -100,7 +100,7 @@ export interface EarlierDecision {
   /** Digests of the tool's definition and of the rules that made the gate ask. */
   readonly definition: string;
   readonly policy: string;
-  /** `expired`: nobody answered in time. */
+  /** `expired`: no answer came in time. */
   readonly decision: ApprovalDecision | 'expired';
   readonly decidedBy: string;
   readonly decidedAt: string;

@@ -38,8 +38,8 @@ export const ERROR_CODES = Object.freeze({
   ERR_APPROVALS_UNAVAILABLE: 'The store that keeps approvals failed.',
   ERR_UNKNOWN_APPROVAL: 'An approval was named that is not there.',
   ERR_INVALID_DECISION: 'A decision about an approval is badly formed. The approval still waits.',
-  ERR_APPROVAL_PENDING: 'A call was to be taken up that nobody has decided about.',
-  ERR_APPROVAL_RESOLVED: 'An approval was answered before, or its call was taken up.',
+  ERR_APPROVAL_PENDING: 'A call was to be resumed that is not decided yet.',
+  ERR_APPROVAL_RESOLVED: 'An approval was answered before, or its call was resumed.',
   ERR_APPROVAL_EXPIRED: 'An approval came too late.',
   ERR_APPROVAL_CODE:
     'A code is not the one of the approval, or was tried too often. The approval still waits.',
@@ -85,7 +85,7 @@ export interface ErrorDetails {
   readonly line?: number;
   readonly column?: number;
   readonly traceback?: readonly TracebackLine[];
-  /** Everything that is wrong with files that somebody wrote. */
+  /** Everything that is wrong with tool files and configuration files. */
   readonly problems?: readonly FileProblem[];
 }
 

@@ -36,8 +36,24 @@ export type OrderRule = { readonly level: 'must' | 'should'; readonly because: s
   | { readonly insideOf: string; readonly outsideOf?: never }
 );
 
+const rules = (level: OrderRule['level']) =>
+  Object.freeze({
+    insideOf: (layer: string, because: string): OrderRule => ({ insideOf: layer, level, because }),
+    outsideOf: (layer: string, because: string): OrderRule => ({
+      outsideOf: layer,
+      level,
+      because,
+    }),
+  });
+
+/** Rules for where the wrong order does harm. */
+export const must = rules('must');
+
+/** Rules for where the wrong order surprises. */
+export const should = rules('should');
+
 /**
- * What a layer that acts has to say about a call that ran elsewhere, before anybody could ask it:
+ * What a layer that acts has to say about a call that ran elsewhere, before it could be asked:
  * details for its line, such as `wouldHaveBeen`, or `null` where it has nothing to do with the
  * call. It may count the call; it cannot refuse it any more.
  */

@@ -1,6 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { AlliumError } from './errors.ts';
-import { checkOptions, type Expectation, expected } from './options.ts';
+import { checkOptions, type Expectation, expected, option, optionsSchema } from './options.ts';
 
 function refusalOf(
   options: unknown,
@@ -54,6 +55,15 @@ describe('expected', () => {
       [{}, { a: 1 }],
       [{ a: 0 }, [1], 'a', null, JSON.parse('{"__proto__":0}')],
     ],
+    ['integer(1, 3)', expected.integer(1, 3), [1, 3], [0, 4, 2.5]],
+    [
+      'either',
+      expected.either('1 or a flag', expected.integer(1), expected.boolean),
+      [1, true],
+      [0, 'true', null],
+    ],
+    ['made', expected.made('a store', 'get'), [new Map(), { get() {} }], [{}, { get: 1 }, null]],
+    ['expiry', expected.expiry, [1, 2 ** 31 - 1, 'never'], [0, 2 ** 31, 'ever', null]],
   ])('%s tells right from wrong', (_, expectation, right, wrong) => {
     expect(right.map((value) => accepts(expectation, value))).toEqual(right.map(() => true));
     expect(wrong.map((value) => accepts(expectation, value))).toEqual(wrong.map(() => false));
@@ -178,5 +188,55 @@ describe('checkOptions', () => {
     expect(refusalOf(JSON.parse('{"maxMs":1,"__proto__":1}'), expectations).message).toContain(
       'has no option "__proto__"',
     );
+  });
+});
+
+describe('optionsSchema', () => {
+  const { either, expiry, integer, listOf, mapOf, object, oneOf, required, string } = expected;
+  const kinds = {
+    string,
+    flag: expected.boolean,
+    object,
+    whole: integer(1, 3),
+    word: oneOf('in', 'out'),
+    list: listOf(string),
+    map: mapOf(integer(0)),
+    choice: either('1 or a word', integer(1), string),
+    expiry,
+  };
+
+  it.each(Object.entries(kinds))('and the check take the same values for %s', (_, kind) => {
+    const validate = new Ajv2020({ strictTypes: false }).compile(
+      optionsSchema({ value: option(kind, 'a value', 'none') }),
+    );
+    const values = ['', 'a', 'in', 'never', true, 0, 1, 2.5, 4, 2 ** 31, null, [], ['a'], [1]];
+    const objects = [{}, { a: 1 }, { a: 'b' }];
+
+    for (const value of [...values, ...objects])
+      expect([value, validate({ value })]).toEqual([value, kind.test(value)]);
+  });
+
+  it('says what each option is, which are required, and that there are no others', () => {
+    const table = {
+      maxMs: option(required(integer(1)), 'time for a call'),
+      message: option(string, 'how the error begins', '`too slow`'),
+    };
+
+    expect(optionsSchema(table)).toMatchObject({
+      properties: {
+        maxMs: { type: 'integer', description: 'time for a call' },
+        message: { description: 'how the error begins (default: `too slow`)' },
+      },
+      required: ['maxMs'],
+      additionalProperties: false,
+    });
+  });
+
+  it('lets a file hold anything where a kind does not say what', () => {
+    const own = { text: 'an even number', test: (value: unknown) => Number(value) % 2 === 0 };
+
+    expect(optionsSchema({ size: option(own, 'a size', '2') }).properties).toEqual({
+      size: { description: 'a size (default: 2)' },
+    });
   });
 });

@@ -3,6 +3,7 @@
 import { closest } from './closest.ts';
 import { AlliumError } from './errors.ts';
 import { isObject } from '../json/json.ts';
+import type { JsonObject } from '../json/json-value.ts';
 
 /** One kind of value an option may have. */
 export interface Expectation {
@@ -13,46 +14,136 @@ export interface Expectation {
   readonly numeric?: boolean;
   /** What a wrong value was perhaps meant to be. Must not repeat the value, which may be secret. */
   readonly hint?: (value: unknown) => string | undefined;
+  /** The values that a file may hold. @default any */
+  readonly schema?: JsonObject;
 }
 
-const expectation = (text: string, test: (value: unknown) => boolean): Expectation =>
-  Object.freeze({ text, test });
+/**
+ * One option, stated once: the check, the schema of files and the table of the layer's page come
+ * from it.
+ */
+export interface Option extends Expectation {
+  /** What the option is, in Markdown. */
+  readonly says: string;
+  /** In Markdown; options that are required have none. */
+  readonly fallback?: string;
+}
 
-/** The kinds of values the bundled layers use; any `{ text, test }` will do beside them. */
-export const expected = Object.freeze({
-  string: expectation('a non-empty string', (value) => typeof value === 'string' && value !== ''),
-  boolean: expectation('true or false', (value) => typeof value === 'boolean'),
-  function: expectation('a function', (value) => typeof value === 'function'),
-  object: expectation('an object', isObject),
-  integer: (min: number): Expectation =>
-    Object.freeze({
-      ...expectation(
-        `a whole number of at least ${min}`,
-        (value) => Number.isSafeInteger(value) && (value as number) >= min,
-      ),
+/** Every option of a layer, by its name. */
+export type OptionTable<T = Record<string, unknown>> = Readonly<Record<keyof T, Option>>;
+
+export const option = (kind: Expectation, says: string, fallback?: string): Option =>
+  Object.freeze({ ...kind, says, ...(fallback === undefined ? {} : { fallback }) });
+
+/** The schema of an object that has these options and no others. */
+export function optionsSchema(options: OptionTable): JsonObject {
+  const entries = Object.entries(options);
+  const required = entries.flatMap(([name, one]) => (one.required === true ? [name] : []));
+  return {
+    type: 'object',
+    title: 'an object',
+    properties: Object.fromEntries(
+      entries.map(([name, { schema, says, fallback }]) => [
+        name,
+        {
+          ...schema,
+          description: fallback === undefined ? says : `${says} (default: ${fallback})`,
+        },
+      ]),
+    ),
+    additionalProperties: false,
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+type Kind = Expectation & { readonly schema: JsonObject };
+
+const kind = (text: string, test: Expectation['test'], schema: JsonObject): Kind =>
+  Object.freeze({ text, test, schema: Object.freeze(schema) });
+
+const kinds = {
+  string: kind('a non-empty string', (value) => typeof value === 'string' && value !== '', {
+    type: 'string',
+    minLength: 1,
+    title: 'a non-empty string',
+  }),
+  boolean: kind('true or false', (value) => typeof value === 'boolean', {
+    type: 'boolean',
+    title: 'true or false',
+  }),
+  /** A file names an export of a module, or a member of the call. */
+  function: kind('a function', (value) => typeof value === 'function', {
+    $ref: '#/$defs/function',
+  }),
+  object: kind('an object', isObject, { type: 'object', title: 'an object' }),
+  /** What code makes, such as a store: an object with these methods. A file names an export. */
+  made: (text: string, ...methods: readonly string[]): Kind =>
+    kind(
+      text,
+      (value) => isObject(value) && methods.every((name) => typeof value[name] === 'function'),
+      { $ref: '#/$defs/made' },
+    ),
+  integer: (min: number, max?: number): Kind => {
+    const text =
+      max === undefined
+        ? `a whole number of at least ${min}`
+        : `a whole number from ${min} to ${max}`;
+    const isWithin = (value: number) => value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER);
+    return Object.freeze({
+      ...kind(text, (value) => Number.isSafeInteger(value) && isWithin(value as number), {
+        type: 'integer',
+        minimum: min,
+        ...(max === undefined ? {} : { maximum: max }),
+        title: text,
+      }),
       numeric: true,
-    }),
-  oneOf: (...values: readonly string[]): Expectation =>
-    Object.freeze({
-      ...expectation(`one of ${values.map((value) => `"${value}"`).join(', ')}`, (value) =>
-        values.includes(value as string),
-      ),
+    });
+  },
+  oneOf: (...values: readonly string[]): Kind => {
+    const text = `one of ${values.map((value) => `"${value}"`).join(', ')}`;
+    return Object.freeze({
+      ...kind(text, (value) => values.includes(value as string), { enum: values, title: text }),
       hint: (value: unknown) => {
         const guess = typeof value === 'string' ? closest(value, values) : undefined;
         return guess === undefined ? undefined : `did you mean "${guess}"?`;
       },
+    });
+  },
+  either: (text: string, ...choices: readonly Expectation[]): Kind =>
+    kind(text, (value) => choices.some(({ test }) => test(value)), {
+      title: text,
+      anyOf: choices.map(({ schema }) => schema ?? {}),
     }),
-  listOf: (item: Expectation): Expectation =>
-    expectation(
+  listOf: (item: Expectation): Kind =>
+    kind(
       `a list, each ${item.text}`,
       (value) => Array.isArray(value) && Array.from<unknown>(value).every(item.test),
+      { type: 'array', items: item.schema ?? {}, title: 'a list' },
     ),
-  mapOf: (item: Expectation): Expectation =>
-    expectation(
+  mapOf: (item: Expectation): Kind =>
+    kind(
       `an object, each value ${item.text}`,
       (value) => isObject(value) && Object.values(value).every(item.test),
+      { type: 'object', additionalProperties: item.schema ?? {}, title: 'an object' },
     ),
-  required: (item: Expectation): Expectation => Object.freeze({ ...item, required: true }),
+  required: <T extends Expectation>(item: T): T => Object.freeze({ ...item, required: true }),
+};
+
+/** A longer timer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const timer = kinds.integer(1, MAX_TIMER_MS);
+
+const never = kind("'never'", (value) => value === 'never', { const: 'never' });
+
+/** The kinds of values the bundled layers use; any `{ text, test }` will do beside them. */
+export const expected = Object.freeze({
+  ...kinds,
+  /** How long a person may take. */
+  expiry: Object.freeze({
+    ...kinds.either(`${timer.text}, or 'never'`, timer, never),
+    numeric: true,
+  }),
 });
 
 /**

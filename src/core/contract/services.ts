@@ -1,5 +1,5 @@
 /**
- * What whoever dispatches a call does for those who decide about it. A bare stack has none of it.
+ * What a dispatcher does for the layers that decide about a call. A bare stack has none of it.
  */
 
 import type { ApprovalDecision } from './approval.ts';
@@ -64,7 +64,7 @@ export interface CallServices {
   readonly toolOf: (call: ToolCall, toolName: string) => CallTool | null;
   /**
    * A call with arguments that a person wrote in the model's place, without what is hidden. Where
-   * they are final they have to fit the tool's own schema, because nobody looks at them again.
+   * they are final they have to fit the tool's own schema, because no layer looks at them again.
    * Otherwise a sentence about what is wrong with them.
    */
   readonly admit: (call: ToolCall, args: object, areFinal: boolean) => ToolCall | string;

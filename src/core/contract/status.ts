@@ -120,7 +120,7 @@ export type ToolStatus = KnownStatus | (string & {});
 export const statusRow = (status: string): StatusRow | undefined =>
   Object.hasOwn(STATUSES, status) ? STATUSES[status as KnownStatus] : undefined;
 
-/** Takes a result apart for a host: finished, waiting for somebody, or failed. */
+/** Takes a result apart for a host: finished, waiting for a person, or failed. */
 export function outcomeOf(result: { readonly ok: boolean; readonly status: ToolStatus }): Outcome {
   // The case that counts: taking a result apart costs as much as a span.
   if (result.ok && result.status === 'ok') return 'completed';

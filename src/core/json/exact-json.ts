@@ -12,7 +12,7 @@ import { headOfWide, MAX_WIRE_VALUES } from './wide-json.ts';
 export type ExactJson = { readonly value: JsonValue } | RefusedJson;
 
 export interface RefusedJson {
-  /** Ends the sentence "somebody sent …", and quotes nothing of the text. */
+  /** Ends the sentence "the sender sent …", and quotes nothing of the text. */
   readonly problem: string;
   /**
    * As `JSON.parse` reads it; absent where it reads nothing. Only for finding out whom to answer.
@@ -225,7 +225,7 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_DIGITS = 400;
 
 /**
- * Whether a number is a double as somebody writes it: with the fewest digits that tell it from its
+ * Whether a number is a double as usually written: with the fewest digits that tell it from its
  * neighbours, or with the seventeen that some languages print. Up to fifteen digits without an
  * exponent always are.
  */

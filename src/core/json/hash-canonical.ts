@@ -44,7 +44,7 @@ const KEY_FIELDS = Object.freeze({
 
 /**
  * `sha256:<hex>` over the canonical JSON of a value, or `hmac-sha256:<key id>:<hex>` with a key.
- * Without a key, whoever holds the hash can find a short value by trying: a date of birth takes
+ * Without a key, a reader of the hash can find a short value by trying: a date of birth takes
  * less than a tenth of a second. Throws `ERR_NOT_JSON` like `canonicalJson`.
  */
 export const hashCanonical = (value: unknown, options: HashOptions = {}): string =>
@@ -99,7 +99,7 @@ export interface Hmac {
  * costs several times what hashing a short text does.
  */
 export function hmacSha256(secret: Uint8Array | string): Hmac {
-  // A copy: bytes that somebody changes later stay what they were here.
+  // A copy: the host may change the bytes of its key later.
   const key = typeof secret === 'string' ? Buffer.from(secret) : Uint8Array.from(secret);
   const short = key.length > BLOCK ? hash('sha256', key, 'buffer') : key;
   const head = padded(short, INNER, BLOCK);

@@ -35,7 +35,7 @@ export interface Label {
 const SIZE = 65_536;
 const target = Buffer.alloc(SIZE);
 const view = new DataView(target.buffer, target.byteOffset, SIZE);
-/** What was written. There is one: whoever begins must have read it before anybody else begins. */
+/** What was written. All writers share it: read it before the next `writeJson` begins. */
 export const bytes = target;
 
 /** Up to here there is room for a label and a short string. */
@@ -58,7 +58,8 @@ export function writeJson(value: object, at: number, style: Style): number {
 
 let writes = 0;
 /**
- * How often somebody began: whoever writes several values knows by this that nobody came between.
+ * How often `writeJson` began: a writer of several values compares it to see that no other began in
+ * between.
  */
 export const writesSoFar = (): number => writes;
 

@@ -32,9 +32,9 @@ export const Same = function (value: object): object {
 
 /**
  * The mark of what this module froze itself: seeing one again costs a look instead of a copy. It is
- * a private member of the value: nobody can see, copy or forge it, a frozen value can bear it, and
- * it dies with its value. A weak set would say the same and cost more than the copy of a small
- * object, because the collector looks at each of its entries again and again.
+ * a private member of the value: other code cannot read, copy or forge it, a frozen value can bear
+ * it, and it dies with its value. A weak set would say the same and cost more than the copy of a
+ * small object, because the collector looks at each of its entries again and again.
  */
 class Mark extends Same {
   #known: Known | null = null;
@@ -52,7 +52,7 @@ class Mark extends Same {
   }
 }
 
-/** What was worked out about a snapshot, so that nobody works it out again. */
+/** What was worked out about a snapshot, kept with it. */
 interface Known {
   /** Its canonical text; `null` where that is not known, or too long to be kept. */
   readonly text: string | null;
@@ -140,7 +140,7 @@ const tooDeep = (maxDepth: number): AlliumError =>
   new AlliumError('ERR_NOT_JSON', `the value nests deeper than ${maxDepth}`, { reason: TOO_DEEP });
 
 /**
- * A copy like a snapshot that nobody will ask for by identity: for what goes into a record and is
+ * A copy like a snapshot, without the mark: for what goes into a record and is
  * taken apart there.
  */
 export function frozenCopy(value: unknown): JsonObject {
@@ -163,7 +163,7 @@ export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: nu
 }
 
 /**
- * Freezes in place what `JSON.parse` has just made and nobody else holds. Depth must have been
+ * Freezes in place what `JSON.parse` has just made and no other code holds. Depth must have been
  * checked before.
  */
 export function freezeParsed<T extends JsonValue>(value: T): T {
@@ -307,7 +307,7 @@ function copyContainer(value: object, at: number, walk: Walk, outside: number): 
 }
 
 /**
- * What the value wants to be as JSON. An own `toJSON` is data somebody sent, never a method to
+ * What the value wants to be as JSON. An own `toJSON` is data that was sent, never a method to
  * call.
  */
 function plainForm(value: object, outside: number): unknown {

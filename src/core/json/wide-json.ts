@@ -63,7 +63,7 @@ function ownMembers(text: string): JsonObject {
     try {
       Object.assign(members, JSON.parse(`{${member}}`));
     } catch {
-      // Not JSON: whoever needs the member does without.
+      // Not JSON: the caller goes on without the member.
     }
   };
   for (let at = 0; at < text.length; at += 1) {

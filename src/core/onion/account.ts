@@ -8,7 +8,7 @@ import { stateOf } from './own-call.ts';
 import type { ToolCall } from '../contract/call.ts';
 
 export interface CallAccount {
-  /** What somebody approved; `null` where nobody had to. */
+  /** The arguments that were approved; `null` where no approval was needed. */
   readonly approvedArgs: JsonObject | null;
   /** What the executor was entered with; `null` where it never was. */
   readonly executedArgs: JsonObject | null;
@@ -28,7 +28,7 @@ export function accountOf(result: ToolResult): CallAccount {
   };
 }
 
-/** Gives a receipt to whoever listens to the call: it rides on the `tool_call_audit` event. */
+/** Gives a receipt to the listeners of the call: it rides on the `tool_call_audit` event. */
 export function attachReceipt(result: ToolResult, receipt: object): ToolResult {
   linkOf(result).state.receipt = snapshotObject(receipt);
   return result;
@@ -44,8 +44,8 @@ export const receiptOf = (result: ToolResult): JsonObject | null => linkOf(resul
 export const whenEnded = (call: ToolCall): Promise<ToolResult> => endingOf(call).result;
 
 /**
- * One per call, made when somebody asks. A stack that runs inside a layer ends with the call it
- * belongs to.
+ * One per call, made when `whenEnded` is first called. A stack that runs inside a layer ends with
+ * the call it belongs to.
  */
 export function endingOf(call: ToolCall): CallEnding {
   const state = stateOf(call);
@@ -72,7 +72,7 @@ export function traceWith(call: ToolCall, traceparent: string): void {
 }
 
 /**
- * How long somebody took to decide about a call that was taken up again. Codes and times; nothing
+ * How long a person took to decide about a call that was resumed. Codes and times; nothing
  * that a person wrote.
  */
 export interface ApprovalWait {

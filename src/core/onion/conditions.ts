@@ -84,14 +84,14 @@ export function gateCall(call: ToolCall, gate: Gate, owner?: string): ToolCall {
   return isIn(conditionsOf(call).checks, check) ? call : withCheck(call, check);
 }
 
-/** Adds a check that is made before anybody below puts a question about this call to a person. */
+/** Adds a check that is made before a layer below puts a question about this call to a person. */
 export function limitAsking(call: ToolCall, guard: Guard): ToolCall {
   demandFunction('limitAsking', guard);
   return withCheck(call, { at: 'ask', run: guard, owner: null });
 }
 
 /**
- * Why nobody may be asked about this call, or `null`. To be asked once for each question, right
+ * Why no person may be asked about this call, or `null`. To be asked once for each question, right
  * before it is put.
  */
 export const objectionToAsking = (call: ToolCall): Refusal | null =>
@@ -176,7 +176,7 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
   const { approved } = conditionsOf(passed);
   if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true)
     return passed;
-  // A change on top of one that nobody declared is not covered either.
+  // A change on top of an undeclared one is not covered either.
   if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
   const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
   const rewrites =
@@ -258,7 +258,7 @@ const NOT_APPROVED: Refusal = Object.freeze({
 function verdictOf(guard: Guard, call: ToolCall): Refusal | null {
   try {
     const verdict: unknown = guard(call);
-    // Nobody waits for it, so nobody would hear it fail.
+    // The promise of an async guard is not waited for: its rejection must be handled here.
     if (verdict instanceof Promise) verdict.catch(() => {});
     return verdict === null || isRefusal(verdict) ? verdict : undecided('its guard gave no answer');
   } catch (thrown) {

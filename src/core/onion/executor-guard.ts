@@ -47,7 +47,7 @@ async function enterPastGates(
 ): Promise<ToolResult> {
   const passed = await passGates(call);
   if ('result' in passed) return answer(parent, passed.result);
-  // Somebody may have been asked, which takes its time.
+  // A gate may have asked a person, who takes their time.
   if (isGone(passed.call, parent)) return answer(parent, unblamed(passed.call));
   return enter(executor, passed.call, parent);
 }
@@ -100,7 +100,7 @@ function comeOut(result: ToolResult, before: Executed, parent: Frame | null): To
   return result;
 }
 
-/** Nobody turned away a call whose caller has gone, whatever happened to an earlier try. */
+/** No layer turned this call away, whatever became of an earlier try: its caller has gone. */
 function unblamed(call: ToolCall): ToolResult {
   slotOf(call).state.blockedBy = null;
   return cancelled(call);

@@ -15,7 +15,7 @@ export type Passed = { readonly call: ToolCall } | { readonly result: ToolResult
 
 /**
  * Asks every guard, then every gate. Only `null` lets in. A gate may once put another call in the
- * place of this one: whoever has looked at the first looks at that one too.
+ * place of this one: every guard and gate of the first looks at that one too.
  */
 export async function passGates(call: ToolCall, mayReplace = true): Promise<Passed> {
   for (const gate of gatesOf(call)) {
@@ -31,8 +31,8 @@ export async function passGates(call: ToolCall, mayReplace = true): Promise<Pass
 }
 
 /**
- * The layer whose gate it was is to blame, not the innermost one. A gate that names nobody has seen
- * to that itself.
+ * The layer whose gate it was is to blame, not the innermost one. A gate without an owner has
+ * said so itself.
  */
 function turnedAway(call: ToolCall, { owner }: Check, said: ToolResult): ToolResult {
   if (owner !== null) slotOf(call).state.blockedBy = owner;

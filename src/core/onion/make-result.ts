@@ -114,7 +114,7 @@ export const NO_CONTENT: Content = Object.freeze([]);
 const textContent = (text: string): Content =>
   Object.freeze([Object.freeze({ type: 'text', text } as const)]);
 
-/** The blocks somebody gave, without those that only repeat the text. */
+/** The blocks that tool or layer gave, without those that only repeat the text. */
 export const givenContent = (result: ToolResult): Content =>
   linkOf(result).derived ? NO_CONTENT : result.content;
 

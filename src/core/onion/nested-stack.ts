@@ -62,7 +62,7 @@ const lastLink =
 const running = new AsyncLocalStorage<Conditions>();
 /**
  * Every await costs more inside a storage, and asking it costs something too: it is left alone
- * until somebody guards.
+ * until a call with guards is run.
  */
 let inUse = false;
 

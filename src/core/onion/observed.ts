@@ -55,8 +55,8 @@ export const observedStage = (stage: Stage): Stage => ({
 });
 
 /**
- * The bottom of such a stack. Once a layer that cleans has withheld the call, nobody further in
- * gets to see its output.
+ * The bottom of such a stack. Once a layer that cleans has withheld the call, its output is
+ * not handed to layers further in.
  */
 export const observedBottom =
   (report: Next): Next =>

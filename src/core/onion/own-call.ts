@@ -176,7 +176,7 @@ function checkChanges(toolName: unknown, signal: unknown, report: unknown): void
 
 const unusable = (message: string): AlliumError => new AlliumError('ERR_INVALID_CALL', message);
 
-/** The per-call state, or an error for a call that somebody put together by hand. */
+/** The pass of a call, or an error for a call that was put together by hand. */
 export function stateOf(call: ToolCall): Pass {
   const state = slotIn(call)?.state;
   if (state === undefined) {
@@ -185,7 +185,7 @@ export function stateOf(call: ToolCall): Pass {
   return state;
 }
 
-/** Whether the signal of a call is aborted. Does not make a signal that nobody has read. */
+/** Whether the signal of a call is aborted. Does not make a signal that was not read yet. */
 export function isSignalAborted(call: {
   readonly signal: AbortSignal;
   readonly [SLOT]?: object;
@@ -194,13 +194,13 @@ export function isSignalAborted(call: {
   return lazy === null ? call.signal.aborted : lazy.isAborted();
 }
 
-/** Who may take a call back. Does not make a signal that nobody has read. */
+/** Where a call is taken back from. Does not make a signal that was not read yet. */
 export const abortOf = (call: {
   readonly signal: AbortSignal;
   readonly [SLOT]?: object;
 }): AbortSource => slotIn(call)?.lazy ?? sourceOf(call.signal);
 
-/** Whether a layer further out has answered already, so that nobody listens here. */
+/** Whether a layer further out has answered already, so that this answer is not read. */
 export function isAbandoned(frame: Frame | null): boolean {
   for (let outer = frame; outer !== null; outer = outer.parent) if (outer.closed) return true;
   return false;

@@ -45,13 +45,13 @@ export interface Pass {
   createId: CreateId;
   /** How many tools deep this call was made from inside another one. */
   readonly nesting: number;
-  /** What whoever dispatched the call keeps with it. */
+  /** What the dispatcher keeps with the call. */
   readonly host: object | null;
   /**
-   * The tool as it was defined, before any layer; `null` where whoever made the call did not say.
+   * The tool as it was defined, before any layer; `null` where the dispatcher did not say.
    */
   readonly definition: DefinedTool | null;
-  /** Cleaners of the stack; every audit string passes them before anybody reads it. */
+  /** Cleaners of the stack; every audit string passes them before it can be read. */
   scrubs: readonly ((text: string) => string)[];
   /** What the tool says about itself, to open the audit record with. */
   annotations: ToolAnnotations;
@@ -71,7 +71,7 @@ export interface Pass {
   enteredAt: number;
   /**
    * Set once a layer has returned without waiting for `next`; only then must frames ask whether
-   * anybody listens.
+   * their answer is still read.
    */
   abandoned: boolean;
   /** The first result that was marked to be thrown. No outer layer can take that back. */
@@ -85,8 +85,8 @@ export interface Pass {
   /** The question that this pass ends with. */
   question: OpenQuestion | null;
   /**
-   * How long people have been asked about this call, and since when somebody is being asked now, by
-   * the monotonic clock.
+   * How long people have been asked about this call, and since when a person is being asked
+   * now, by the monotonic clock.
    */
   askedMs: number;
   askingSince: number | null;
@@ -96,12 +96,12 @@ export interface Pass {
   readonly executedBefore: Executed;
   /** The call is over: it is written down, and nothing can keep it from running. */
   readonly ranElsewhere: boolean;
-  /** The arguments somebody approved, and those the executor was entered with last. */
+  /** The arguments that were approved, and those the executor was entered with last. */
   approvedArgs: JsonObject | null;
   executedArgs: JsonObject | null;
   /** Who turned the call away last; only of interest while nothing has run. */
   blockedBy: string | null;
-  /** Told how the call ended; `null` where nobody asked. */
+  /** Told how the call ended; `null` as long as `whenEnded` was not called. */
   ending: CallEnding | null;
   /**
    * A layer that cleans has withheld the call, which ran elsewhere: its output is shown to no
@@ -173,7 +173,7 @@ export interface CallSlot {
   readonly terms: Conditions | null;
   /** Where `signal` comes from, for a call whose signal is made when it is first read. */
   readonly lazy: AbortSource | null;
-  /** What stands for exactly this call, once somebody has asked for it. */
+  /** The hash that stands for exactly this call, once `fingerprintOf` was called. */
   fingerprint: string | null;
 }
 
@@ -184,8 +184,8 @@ export interface CallSlot {
 export interface ResultLink {
   readonly state: Pass;
   /**
-   * The call it was built for, by whoever had that call in hands; of one that has ended, the call
-   * as it came in.
+   * The call it was built for, as the layer or executor had it that built it; of a call that has
+   * ended, the call as it came in.
    */
   call: ToolCall;
   readonly raise: ErrorCode | null;
@@ -200,7 +200,7 @@ export interface ResultLink {
   at: Frame | null;
   /** The content is only the rendered text, to be rendered again with it. */
   derived: boolean;
-  /** The text was written from the value or the error, and by nobody. */
+  /** The text was written from the value or the error, and not set by a layer. */
   readonly rendered: boolean;
   result: ToolResult | null;
 }

@@ -143,8 +143,8 @@ export function withResult(result: ToolResult, changes: ResultChanges): ToolResu
     interruption: frozen(given(changes.interruption, result.interruption)),
     metadata: frozen(given(changes.metadata, result.metadata)),
   } as ResultFields; // Absent members are undefined here, as in every result.
-  // A text somebody set on purpose stays until what it stands for changes: redrawn, it would show
-  // what was hidden.
+  // A text that a layer set stays until what it stands for changes: redrawn, it would show what
+  // was hidden.
   const stale =
     fields.ok !== result.ok ||
     fields.error !== result.error ||

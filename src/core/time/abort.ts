@@ -12,7 +12,7 @@ export interface LinkedAbort {
 
 /**
  * Who may take a call back. It can be asked and followed without a signal, which is made only if
- * somebody reads it: to make one and listen to it costs more than a call through a stack.
+ * it is read: to make one and listen to it costs more than a call through a stack.
  */
 export interface AbortSource {
   /** The signal, the same one every time. */
@@ -27,7 +27,7 @@ export interface AbortSource {
 
 /** A source of its own. */
 export interface OwnAbort extends AbortSource {
-  /** Only the first one counts. Whoever follows is told after whoever listens to the signal. */
+  /** Only the first one counts. Followers are told after listeners of the signal. */
   abort(reason?: unknown): void;
 }
 
@@ -97,7 +97,7 @@ function abortOwn(
   this.followers = null;
 }
 
-/** A signal that somebody made, as a source. */
+/** A signal of a host, as a source. */
 export const sourceOf = (signal: AbortSignal): AbortSource => ({
   read: () => signal,
   isAborted: () => signal.aborted,
@@ -142,7 +142,7 @@ export function whenAborted(signal: AbortSignal): {
 }
 
 /**
- * Waits for work that may never come to an end, and no longer than somebody wants it: rejects with
+ * Waits for work that may never come to an end, and no longer than the signal allows: rejects with
  * the signal's reason. What the work still does then is not heard any more.
  */
 export async function waitWithin<T>(

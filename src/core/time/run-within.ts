@@ -58,7 +58,7 @@ export function finishWithin<T, R>(
       try {
         resolve(finish(ending));
       } catch (thrown) {
-        reject(thrown as Error); // Passed on as it was thrown.
+        reject(thrown);
       }
     });
     try {
@@ -174,7 +174,7 @@ function followRun(this: Run<unknown>, tell: () => void): () => void {
   return ownAbort(this).follow(tell);
 }
 
-/** Called from a timer, where nobody would catch what a clock from outside may throw. */
+/** Called from a timer, where what a clock of the host throws would end the process. */
 function attempt<T>(run: Run<T>, step: (run: Run<T>) => void): void {
   try {
     step(run);
@@ -197,7 +197,7 @@ function follow<T>(run: Run<T>): void {
 
 function due<T>(run: Run<T>): void {
   if (run.by !== null) return end(run, null);
-  // Somebody below may have been asked: the time they took is theirs.
+  // A layer below may have asked a person: the time they took is not the tool's.
   const askedMs = askedMsOf(run.source) - run.askedBefore;
   const now = run.clock.monotonic();
   const leftMs = askedMs === 0 ? 0 : run.startedAt + (run.bounds.timeoutMs ?? 0) + askedMs - now;
@@ -221,8 +221,8 @@ function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
 const graces = new WeakMap<object, number>();
 
 /**
- * A run that is stopped by one around it has the grace of that one: longer nobody listens, and
- * shorter it would not be heard out.
+ * A run that is stopped by a run around it has the grace of the outer one: after that its answer is
+ * not read, and with a shorter one an answer the outer run still waits for would be dropped.
  */
 function graceOf<T>({ by, timedOut, bounds, source }: Run<T>): number {
   if (timedOut !== null) graces.set(timedOut, bounds.graceMs);
@@ -235,8 +235,8 @@ function end<T>(run: Run<T>, ran: Ran<T> | null): void {
   if (run.ended) return;
   run.ended = true;
   letGo(run);
-  // A caller may leave, and the work end for that, before the turn is over and anybody follows the
-  // signal.
+  // The caller may leave, and the work end for that, before the turn is over and this run follows
+  // the signal.
   if (run.by === null && isSignalAborted(run.source)) run.by = 'cancelled';
   if (run.by !== null) run.answer({ by: run.by, ran });
   else if (ran !== null) run.answer({ by: 'itself', ran });
@@ -252,7 +252,7 @@ function ownAbort<T>(run: Run<T>): OwnAbort {
   if (run.own !== null) return run.own;
   run.own = createAbort();
   if (!run.ended && run.by === null) follow(run);
-  // Following somebody who has gone already stops the run there and then.
+  // Following a caller that has gone already stops the run at once.
   if (run.by !== null || isSignalAborted(run.source)) run.own.abort(reasonOf(run));
   return run.own;
 }

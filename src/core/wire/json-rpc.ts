@@ -15,7 +15,7 @@ import { isObject } from '../json/json.ts';
 export type MessageReading = { readonly message: JsonObject } | RefusedMessage;
 
 export interface RefusedMessage {
-  /** Ends the sentence "somebody sent …", and quotes nothing of what was sent. */
+  /** Ends the sentence "the sender sent …", and quotes nothing of what was sent. */
   readonly problem: string;
   /** The id that every reader would give it: with it the side that waits can be told. */
   readonly id?: string | number;
@@ -28,8 +28,8 @@ export function readMessage(given: Uint8Array | string): MessageReading {
   const read: ExactJson = typeof given === 'string' ? readExactText(given) : readExactBytes(given);
   if ('problem' in read) return refused(read);
   const { value } = read;
-  // Lists of messages went out of the protocol: one that is let through could hold a call that
-  // nobody sees.
+  // Lists of messages went out of the protocol: one that is let through could hold a call
+  // that is not governed.
   if (!isObject(value))
     return {
       problem: Array.isArray(value) ? 'a batch of messages' : 'something that is not a message',

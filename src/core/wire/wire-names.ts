@@ -7,7 +7,7 @@ type Spellings = Readonly<Record<Spelling, string>>;
 export type Reach = 'all' | 'here' | 'none';
 
 /**
- * Members that hold somebody else's data: their own names are converted, nothing inside them is,
+ * Members that hold data of hosts and tools: their own names are converted, nothing inside them is,
  * because what a model, a tool, a schema or a host named keeps its name. A dotted entry counts only
  * there. Of every other `metadata` the direct member names are converted, because layers write
  * them, and nothing below.

@@ -7,7 +7,7 @@ import type { JsonSchema } from '../contract/call.ts';
 
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** No `format`: a validator in strict mode refuses those that nobody has taught it. */
+/** No `format`: a validator in strict mode refuses those it does not know. */
 const ISO_TIME =
   '^(?:[+-]\\d{2})?\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$';
 const HASH = '^(?:sha256|hmac-sha256:[A-Za-z0-9_-]{1,64}):[0-9a-f]{64}$';
@@ -61,7 +61,7 @@ export const open = (
 });
 
 /**
- * Nobody but us writes such an object, so that a member more is a mistake. All are required but
+ * Only this package writes such an object, so that a member more is a mistake. All are required but
  * those named.
  */
 export const closed = (

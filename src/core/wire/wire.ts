@@ -152,7 +152,7 @@ export interface ToolCallEvent extends WireCall {
   readonly status: 'pending';
 }
 
-/** A call has started, waits for somebody, or has ended. */
+/** A call has started, waits for a person, or has ended. */
 export interface ToolCallUpdateEvent extends WireCall {
   readonly type: 'tool_call_update';
   readonly status: 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'paused';
@@ -251,7 +251,7 @@ export function toolCallAuditEvent({
 }
 
 /**
- * A task has started, waits for somebody, or has ended. `tool_call_id` is that of the call that
+ * A task has started, waits for a person, or has ended. `tool_call_id` is that of the call that
  * started it.
  */
 export interface TaskEvent extends WireCall {
@@ -260,8 +260,8 @@ export interface TaskEvent extends WireCall {
   readonly task_id: string;
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
   /**
-   * What the model would read, once there is an answer. The only event that carries one: nobody
-   * else is waiting for it.
+   * What the model would read, once there is an answer. The only event that carries one: no
+   * caller waits for the answer of a task.
    */
   readonly content?: string;
 }

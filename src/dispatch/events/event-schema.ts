@@ -1,4 +1,4 @@
-/** The JSON Schema of events, for whoever gets them without this package. */
+/** The JSON Schema of events, for programs that get them without this package. */
 
 import type { JsonSchema } from '../../core/contract/call.ts';
 import { snapshotObject } from '../../core/json/json.ts';

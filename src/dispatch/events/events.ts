@@ -15,7 +15,7 @@ export type EventListener<N extends EventName | '*'> = (
 
 export interface EventHub {
   readonly on: <N extends EventName | '*'>(name: N, listener: EventListener<N>) => () => void;
-  /** Builds the event only if somebody listens. */
+  /** Builds the event only if it has a listener. */
   readonly emit: (name: EventName, build: () => ToolEvent) => void;
 }
 

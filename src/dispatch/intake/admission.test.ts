@@ -430,7 +430,7 @@ describe('what the model reads of arguments that do not fit', () => {
     const { error } = await governed.call({ name: 'greet', arguments: { nmae: 'Ada' } });
 
     expect(error).toMatch(/did you mean "name"\? Correct them and call again\.$/);
-    expect((await governed.call({ name: 'greet', arguments: { name: 5 } })).error).toMatch(
+    expect((await governed.call({ name: 'greet', arguments: '{"name":5}' })).error).toMatch(
       /[^.?]\. Correct them and call again\.$/,
     );
   });

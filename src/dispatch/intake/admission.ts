@@ -67,8 +67,8 @@ export const admissionStage = (options: AdmissionOptions): Stage => ({
 });
 
 /**
- * What a call that ran elsewhere would have come to here. Nobody was shown what layers add to a
- * schema, so that is not asked for.
+ * What a call that ran elsewhere would have come to here. Its model was not shown what layers add
+ * to a schema, so that is not asked for.
  */
 function inadmissible(call: ToolCall): EntryPatch | null {
   const { tool, problem } = recordOf(call);
@@ -137,8 +137,8 @@ export function limitStage({ limits, perRun, perSession, gate, onStart }: LimitO
   const take = ({ turn }: ToolCall): string | null => {
     if ((turn.resumes ?? 0) > 0) return null;
     const { runId, sessionId } = turn;
-    // Calls that name no run share one count, which nobody owns: leaving the name out must not lift
-    // the limit.
+    // Calls that name no run share one count, which has no owner: leaving the name out must not
+    // lift the limit.
     const isWithinRun =
       runId === undefined ? perRun.take('no run') : perRun.take(`run ${runId}`, sessionId);
     if (!isWithinRun) return `this run has used its ${limits.maxCallsPerRun ?? 0} tool calls`;
@@ -227,7 +227,7 @@ function withCapabilityGate(tool: Tool, call: ToolCall): ToolCall {
   return gateCall(call, capabilityGate);
 }
 
-/** Whether nobody laid anything down that a proposal could be held to. */
+/** Whether no layer laid down anything that a proposal could be held to. */
 const isFree = (call: ToolCall): boolean => {
   const { checks, policy } = conditionsOf(call);
   return policy === null && checks.every(({ at }) => at === 'ask');

@@ -38,7 +38,7 @@ export function stripHidden(
   return { args: freezeParsed(kept), stripped: sent.length };
 }
 
-/** Refuses, when the tools are put together, a tool whose hidden arguments nobody supplies. */
+/** Refuses a tool with a hidden argument that the host does not supply. Asked before any call. */
 export function demandSources(tool: Tool, sources: HiddenSources): void {
   for (const { from } of tool.injected) {
     const [place, key = ''] = typeof from === 'string' ? from.split(/:(.*)/s) : [];

@@ -82,7 +82,7 @@ export interface Gate {
   enter(signal: AbortSignal, owner?: string): Promise<(() => void) | null>;
 }
 
-/** Lets everybody in. Whoever comes to it need not ask for a place. */
+/** Lets every call in, without a place to be given back. */
 export const OPEN_GATE: Gate = Object.freeze({ enter: () => Promise.resolve(() => {}) });
 
 /** Lets `max` in at a time: in the order they came for each owner, and owners take turns. */
@@ -137,7 +137,7 @@ export async function takeSeat(
     async retake(again) {
       if (giveBack !== null) return;
       giveBack = await gate.enter(again, owner);
-      // A place nobody gives back any more would be lost to everybody.
+      // A place that was handed to a call that has gone would be lost to all others.
       if (hasLeft) stepOut();
     },
     leave() {

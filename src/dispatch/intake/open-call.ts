@@ -169,6 +169,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: OpeningP
     admitted: null,
     done: false,
     reported: 0,
+    uses: null,
   };
   const fields: OpenedFields = {
     // No tool has a longer name, and what a model makes up is not for every record to carry whole.

@@ -5,7 +5,8 @@
 
 import { hash } from 'node:crypto';
 import type { ToolLayer, ToolSpec } from '../../core/contract/layer.ts';
-import { createRegistry, type Registry, specOf, transformed } from '../../tools/registry.ts';
+import { specOf } from '../../tools/own-definition.ts';
+import { createRegistry, type Registry, transformed } from '../../tools/registry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Turn } from '../../core/contract/call.ts';
 import { fairTable } from '../../stores/fair-table.ts';
@@ -73,8 +74,8 @@ const MAX_TURNS = 10_000;
 export interface TurnMemory {
   remember(turn: Turn, names: readonly string[]): void;
   /**
-   * Whether a call in this turn may name this tool. A turn nobody advertised for has no list of its
-   * own.
+   * Whether a call in this turn may name this tool. A turn that was not advertised for has no list
+   * of its own.
    */
   allows(turn: Turn, name: string): boolean;
 }

@@ -1,4 +1,4 @@
-/** Calls that wait for somebody: kept when they stop, taken up once when somebody has decided. */
+/** Calls that wait for a person: kept when they stop, resumed once after the decision. */
 
 import { type Conditions, type Guard, linkOf, type Refusal } from '../../core/onion/pass.ts';
 import { fail, refuse } from '../../core/onion/results.ts';
@@ -51,7 +51,7 @@ export interface Reentry {
   readonly turn: Turn;
   readonly opening: Pick<Opening, 'resumption' | 'terms'>;
   /**
-   * Which approval a process took up and died with: the call may have run, nobody may run it, and
+   * Which approval a process took up and died with: the call may have run, must not run again, and
    * only who records is told.
    */
   readonly lost: JsonObject | null;
@@ -217,8 +217,8 @@ function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval 
 }
 
 /**
- * One step from waiting to taken up. Throws what whoever decides has to hear; nothing is changed
- * then.
+ * One step from waiting to resumed. Throws what the caller of `resume` has to hear; nothing is
+ * changed then.
  */
 function taking(
   id: string,
@@ -264,7 +264,7 @@ function asMissing(thrown: unknown): ToolMissing {
 
 /**
  * The call as `tool_not_found`, for the record. The guard holds where the tool comes back in
- * between: nobody has taken the call up.
+ * between: no process has resumed the call.
  */
 function withoutTool({ approval, decided }: ToolMissing, now: number): Reentry {
   const { opening, ...reentry } = reentryOf(approval, decided, now);

@@ -31,7 +31,7 @@ export function toolFor(call: ToolCall, name: string, find: FindTool): Tool | nu
 
 /**
  * Compares with what the host has now: a tool that is gone, or has another definition, is not what
- * anybody judged or approved.
+ * layers judged and people approved.
  */
 export const objectToChange =
   (find: FindTool): ObjectToChange =>

@@ -11,7 +11,7 @@ import { snapshot } from '../../core/json/json.ts';
 import { scrubFor } from '../../core/onion/scrub.ts';
 import type { GrantStore } from '../../approvals/grants/grant.ts';
 
-/** An answer for always holds a month: somebody has to think again. */
+/** An answer for always holds a month: then a person has to think again. */
 const ALWAYS_MS = 30 * 86_400_000;
 
 export function standingFrom(
@@ -26,7 +26,7 @@ export function standingFrom(
       const query = { toolName, args, definition, sessionId, workspace };
       const found: unknown = await grants.use(query);
       if (found === null) return null;
-      // A store is somebody else's code: what it found has to be a grant, and one for this call.
+      // A store is code of the host: what it found has to be a grant, and one for this call.
       const grant: unknown = snapshot(found);
       // Loaded when it is needed: patterns of grants know how to read a shell line.
       const { isUseFor } = await import('../../approvals/grants/grant-rules.ts');

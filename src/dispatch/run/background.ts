@@ -27,7 +27,7 @@ import { startedEvent } from './lifecycle.ts';
 import type { CallOptions, Opening } from '../intake/open-call.ts';
 import { recordOf } from '../record.ts';
 
-/** A call that nobody waits for any more, through the whole stack. */
+/** A call whose caller has its answer already, through the whole stack. */
 export type RunBehind = (
   request: ToolRequest,
   options: CallOptions,
@@ -102,7 +102,7 @@ function started(call: ToolCall, value: JsonValue): ToolResult {
     : answered;
 }
 
-/** Nobody is there to catch what a layer raises: the refusal it was raised with is the result. */
+/** What a layer raises has no caller to reach: the refusal it was raised with is the result. */
 async function runTask(
   call: ToolCall,
   id: string,

@@ -1,4 +1,4 @@
-/** Which calls have not ended, for whoever closes the dispatcher. */
+/** How many calls have not ended, for closing the dispatcher. */
 
 import { AlliumError } from '../../core/contract/errors.ts';
 
@@ -10,9 +10,9 @@ export interface CallsUnderWay {
   readonly end: () => void;
   /** Counts as a call what leads to one. */
   readonly add: <T>(start: () => Promise<T>) => Promise<T>;
-  /** Lets nobody in any more, and waits for the last one. To be called once. */
+  /** Lets no call in any more, and waits for the last one. To be called once. */
   readonly drain: () => Promise<void>;
-  /** Aborts what nobody waits for; everything else comes to its own end. */
+  /** Aborts background runs; every other call comes to its own end. */
   readonly closing: AbortSignal;
 }
 

@@ -30,14 +30,14 @@ export interface LifecycleParts {
   readonly noteReceipt: (result: ToolResult) => ToolResult | Promise<ToolResult>;
 }
 
-/** Tells the listeners that a call has come. One that is resumed was announced when it came first. */
+/** Tells the listeners that a call has come. A resumed one was announced when it first came. */
 export function announce(call: ToolCall, { hub }: LifecycleParts): void {
   if (call.turn.resumes === undefined) hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
 }
 
 /**
  * The result that the host gets for what the stack answered. The listeners are told before. Most
- * answers are short and wait for nobody, and an await that is not needed costs as much as a layer.
+ * answers are short and need no wait, and an await that is not needed costs as much as a layer.
  */
 export function finished(
   call: ToolCall,

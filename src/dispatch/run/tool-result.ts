@@ -188,7 +188,7 @@ function threw(call: ToolCall, thrown: unknown, { secrets, limits }: Taking): To
   });
 }
 
-/** The call is kept and made again when somebody has signed in. */
+/** The call is kept and made again when the person has signed in. */
 function waitsForSignIn(
   call: ToolCall,
   thrown: unknown,

@@ -6,12 +6,12 @@
 import type { Refusal } from '../../core/onion/pass.ts';
 import { annotate } from '../../core/onion/results.ts';
 import type { JsonObject } from '../../core/json/json-value.ts';
-import { stateOf } from '../../core/onion/own-call.ts';
 import type { ToolCall } from '../../core/contract/call.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { type AbortSource, sourceOf } from '../../core/time/abort.ts';
 import { refusalOfLate } from '../../permissions/preflight.ts';
 import type { ToolContext } from '../../tools/tool.ts';
+import { recordOf } from '../record.ts';
 
 interface Running {
   readonly call: ToolCall;
@@ -31,14 +31,12 @@ class Handle {
   }
 
   static runningOf(context: ToolContext): Running | null {
-    const { [HANDLE]: handle } = context as { readonly [HANDLE]?: unknown }; // Or made up by a host.
+    const { [HANDLE]: handle } = context as { readonly [HANDLE]?: unknown }; // Or made by a host.
     return typeof handle === 'object' && handle !== null && #running in handle
       ? handle.#running
       : null;
   }
 }
-
-const uses = new WeakMap<object, JsonObject[]>();
 
 /** More than a record should hold; the number of those left out is told. */
 const MAX_USES = 100;
@@ -60,7 +58,7 @@ export function bindContext(context: ContextFields, running: Running): ToolConte
   return Object.freeze(Object.defineProperty(context, 'signal', LAZY_SIGNAL) as ToolContext);
 }
 
-/** What takes back the call that a tool runs for. Does not make a signal that nobody has read. */
+/** What takes back the call that a tool runs for. Does not make a signal that was not read yet. */
 export const abortOfRunning = (context: ToolContext): AbortSource =>
   Handle.runningOf(context)?.abort ?? sourceOf(context.signal);
 
@@ -75,8 +73,8 @@ export function changeWhileRunning(context: ToolContext): Refusal | null {
 }
 
 /**
- * Why a running tool may not do this, or `null` where it may. Outside of a dispatcher nobody can be
- * asked, so nothing may be done.
+ * Why a running tool may not do this, or `null` where it may. Outside of a dispatcher no policy can
+ * be asked, so nothing may be done.
  */
 export async function refusalWhileRunning(
   context: ToolContext,
@@ -92,17 +90,16 @@ export async function refusalWhileRunning(
 export function noteUse(context: ToolContext, use: JsonObject): void {
   const running = Handle.runningOf(context);
   if (running === null) return;
-  const state = stateOf(running.call);
-  const noted = uses.get(state) ?? [];
-  noted.push(use);
-  uses.set(state, noted);
+  const record = recordOf(running.call);
+  (record.uses ??= []).push(use);
 }
 
 /** The result with what was noted while the tool ran, under `audit.builtins`. */
 export function withUses(call: ToolCall, result: ToolResult): ToolResult {
-  const noted = uses.get(stateOf(call));
-  if (noted === undefined) return result;
-  uses.delete(stateOf(call));
+  const record = recordOf(call);
+  const noted = record.uses;
+  if (noted === null) return result;
+  record.uses = null;
   const more = noted.length - MAX_USES;
   return annotate(result, {
     builtins: [...noted.slice(0, MAX_USES), ...(more > 0 ? [{ more }] : [])],

@@ -54,15 +54,10 @@ function answerFrom(result: unknown): WireAnswer | null {
   }
 }
 
-const textOf = (value: JsonValue): ContentBlock => ({
-  type: 'text',
-  text:
-    value === null
-      ? 'The tool reported an error.'
-      : typeof value === 'string'
-        ? value
-        : JSON.stringify(value),
-});
+function textOf(value: JsonValue): ContentBlock {
+  if (value === null) return { type: 'text', text: 'The tool reported an error.' };
+  return { type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
+}
 
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 const EXECUTED: readonly unknown[] = ['no', 'yes', 'unknown'] satisfies readonly Executed[];
@@ -79,14 +74,11 @@ const CLASSES: readonly unknown[] = [
 function readFailure(error: unknown): Error {
   const { code, message, data } = isObject(error) ? error : {};
   const { category, executed, error_class: errorClass } = isObject(data) ? data : {};
+  const guessed = NOT_CARRIED_OUT.has(code) ? 'no' : 'unknown';
   const details: FailureDetails = {
     category:
       typeof category === 'string' && CATEGORY.test(category) ? category : 'host_bridge_error',
-    executed: EXECUTED.includes(executed)
-      ? (executed as Executed)
-      : NOT_CARRIED_OUT.has(code)
-        ? 'no'
-        : 'unknown',
+    executed: EXECUTED.includes(executed) ? (executed as Executed) : guessed,
     ...(CLASSES.includes(errorClass) ? { errorClass: errorClass as ErrorClass } : {}),
   };
   return toolFailure(
@@ -99,21 +91,13 @@ function readFailure(error: unknown): Error {
 const unreadableAnswer = (): Error =>
   toolFailure(
     'The host answered in a form that cannot be read. The tool may have done its work; check before you try again.',
-    {
-      category: 'host_bridge_error',
-      errorClass: 'fatal',
-      executed: 'unknown',
-    },
+    { category: 'host_bridge_error', errorClass: 'fatal', executed: 'unknown' },
   );
 
 const longAnswer = (maxLineBytes: number): Error =>
   toolFailure(
     `The host answered with more than ${maxLineBytes} bytes. The tool may have done its work. Ask for less at a time.`,
-    {
-      category: 'result_too_large',
-      errorClass: 'repairable',
-      executed: 'unknown',
-    },
+    { category: 'result_too_large', errorClass: 'repairable', executed: 'unknown' },
   );
 
 /** The executor's answer, or what it throws. */
@@ -149,11 +133,7 @@ export function readReply(
 const lostCall = (): Error =>
   toolFailure(
     'The host that runs this tool went away. The tool may have done its work; check before you try again elsewhere.',
-    {
-      category: 'network',
-      errorClass: 'fatal',
-      executed: 'unknown',
-    },
+    { category: 'network', errorClass: 'fatal', executed: 'unknown' },
   );
 
 const UNSENT: Readonly<

@@ -10,6 +10,7 @@ import { checkToolName, type NamePolicy } from '../../tools/names.ts';
 import { describeProblems, validateJson } from '../../tools/schema/validator.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { TOOL_SCHEMA } from './protocol.ts';
+import { words } from '../../system/words.ts';
 
 /** A definition that was left out. */
 export interface RefusedTool {
@@ -18,7 +19,7 @@ export interface RefusedTool {
   readonly reason: string;
 }
 
-export interface ReadTools {
+interface ReadTools {
   readonly tools: readonly Tool[];
   readonly refused: readonly RefusedTool[];
 }
@@ -59,15 +60,9 @@ function shownName(given: unknown, index: number): string {
     : `tools[${index}]`;
 }
 
-const KEPT = [
-  'name',
-  'description',
-  'input_schema',
-  'output_schema',
-  'annotations',
-  'timeout_ms',
-  'metadata',
-];
+const KEPT = words(`
+  name description input_schema output_schema annotations timeout_ms metadata
+`);
 
 /** The tool, or why it is none. */
 function readTool(
@@ -97,25 +92,12 @@ function readTool(
   }
 }
 
-const HINTS = [
-  'title',
-  'kind',
-  'read_only',
-  'destructive',
-  'idempotent',
-  'open_world',
-  'needs_approval',
-  'supports_streaming',
-];
-const SAFETY = [
-  'filesystem',
-  'process',
-  'network',
-  'payment',
-  'requires_confirmation',
-  'allowed_roots',
-  'redaction',
-];
+const HINTS = words(`
+  title kind read_only destructive idempotent open_world needs_approval supports_streaming
+`);
+const SAFETY = words(`
+  filesystem process network payment requires_confirmation allowed_roots redaction
+`);
 
 /** Members that the protocol does not know are not passed on: nobody has checked what they hold. */
 function knownHints({ safety, ...hints }: JsonObject): JsonObject {

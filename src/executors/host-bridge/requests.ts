@@ -22,7 +22,7 @@ export type Reply =
   /** It never went out. */
   | { readonly by: 'unsent'; readonly reason: Unsent | 'withdrawn' };
 
-export interface Request {
+interface Request {
   readonly method: string;
   readonly params: object;
   /** What a call can be cancelled by, and hears progress by. */
@@ -101,9 +101,8 @@ export function createRequests(wire: Pick<Wire, 'send' | 'push'>): Requests {
     },
     progressed: (params) => hearing(open, byCall, params)?.call?.onProgress(params),
     end() {
-      for (const one of open.all()) {
+      for (const one of open.all())
         close(one, one.queued.withdraw() ? { by: 'unsent', reason: 'closed' } : { by: 'lost' });
-      }
     },
   };
 }

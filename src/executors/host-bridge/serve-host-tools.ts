@@ -8,6 +8,7 @@ import { isObject, snapshot } from '../../core/json/json.ts';
 import type { ToolSpec } from '../../core/contract/layer.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
+import { specOf } from '../../tools/own-definition.ts';
 import { toWire } from '../../core/wire/wire.ts';
 import { validateJson } from '../../tools/schema/validator.ts';
 import type { ToolRequest } from '../../tools/tool.ts';
@@ -220,20 +221,7 @@ function callFrom(params: unknown): CallParams | null {
   }
 }
 
-const wireTool = ({
-  name,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: ToolSpec): JsonObject =>
-  toWire({
-    name,
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations,
-  });
+const wireTool = (tool: ToolSpec): JsonObject => toWire({ ...specOf(tool) });
 
 const errorOf = (code: number, message: string, data?: object) => ({
   error: { code, message, ...(data && { data }) },

@@ -24,7 +24,7 @@ export type Incoming =
   | { readonly message: Readonly<Record<string, unknown>> }
   | { readonly unreadable: 'unreadable_line' | 'line_too_long'; readonly id: unknown };
 
-export interface WireOptions {
+interface WireOptions {
   readonly maxLineBytes: number;
   readonly clock: Clock;
   readonly onIncoming: (incoming: Incoming) => void;

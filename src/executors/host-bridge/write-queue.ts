@@ -5,7 +5,7 @@
 
 import type { Writable } from 'node:stream';
 
-export interface WriteQueueOptions {
+interface WriteQueueOptions {
   /** What may wait at a time. One line may always wait. */
   readonly maxQueuedBytes: number;
 }
@@ -15,7 +15,7 @@ export interface Queued {
   withdraw(): boolean;
 }
 
-export interface WriteQueue {
+interface WriteQueue {
   /** Hands a line on as soon as the stream takes it, or answers `null` where too much waits. */
   readonly add: (line: string) => Queued | null;
   /** Like `add`, for a line that must not be lost, however much waits. */

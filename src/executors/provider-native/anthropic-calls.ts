@@ -15,21 +15,15 @@ import {
   textOf,
   typedItem,
 } from './native-call.ts';
+import { words } from '../../system/words.ts';
 
 /** Text, and calls that the host runs itself. */
-const IGNORED: ReadonlySet<string> = new Set([
-  ...[
-    'text',
-    'thinking',
-    'redacted_thinking',
-    'tool_use',
-    'tool_result',
-    'image',
-    'document',
-    'search_result',
-  ],
-  ...['container_upload', 'compaction', 'mcp_tool_listing'],
-]);
+const IGNORED: ReadonlySet<string> = new Set(
+  words(`
+    text thinking redacted_thinking tool_use tool_result image document search_result
+    container_upload compaction mcp_tool_listing
+  `),
+);
 
 const USES: ReadonlySet<string> = new Set(['server_tool_use', 'mcp_tool_use']);
 const RESULT = '_tool_result';

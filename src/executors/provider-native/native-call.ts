@@ -82,9 +82,7 @@ function errorText(error: JsonValue | undefined): string {
 export const noOutput = (): unknown =>
   toolFailure(
     'The provider began this call, and the response does not say how it ended. Check before you repeat it.',
-    {
-      executed: 'unknown',
-    },
+    { executed: 'unknown' },
   );
 
 /** The name of an MCP server's tool, as `registry.prefix(server)` would make it. */

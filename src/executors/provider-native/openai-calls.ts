@@ -16,22 +16,17 @@ import {
   textOf,
   typedItem,
 } from './native-call.ts';
+import { words } from '../../system/words.ts';
 
 /** Messages, and calls that the host runs or answers itself. */
-const IGNORED: ReadonlySet<string> = new Set([
-  ...[
-    'message',
-    'reasoning',
-    'compaction',
-    'additional_tools',
-    'item_reference',
-    'tool_search_output',
-  ],
-  ...['function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
-  ...['computer_call', 'computer_call_output', 'local_shell_call', 'local_shell_call_output'],
-  ...['apply_patch_call', 'apply_patch_call_output'],
-  ...['mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response'],
-]);
+const IGNORED: ReadonlySet<string> = new Set(
+  words(`
+    message reasoning compaction additional_tools item_reference tool_search_output function_call
+    function_call_output custom_tool_call custom_tool_call_output computer_call
+    computer_call_output local_shell_call local_shell_call_output apply_patch_call
+    apply_patch_call_output mcp_list_tools mcp_approval_request mcp_approval_response
+  `),
+);
 
 interface Parts {
   readonly args: JsonObject;

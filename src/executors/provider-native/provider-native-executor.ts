@@ -15,11 +15,7 @@ export function providerNativeExecutor(): ToolExecutor {
     execute({ tool }: Parameters<ToolExecutor['execute']>[0]) {
       throw toolFailure(
         `The provider runs ${tool.name} itself; it cannot be called here. Its calls are reported with observe.`,
-        {
-          category: 'provider_native',
-          errorClass: 'fatal',
-          executed: 'no',
-        },
+        { category: 'provider_native', errorClass: 'fatal', executed: 'no' },
       );
     },
   });

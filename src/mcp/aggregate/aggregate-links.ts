@@ -14,6 +14,7 @@ import {
   isRequestId,
   kindOf,
   methodOf,
+  METHODS,
   notificationMessage,
   paramsOf,
   type RequestId,
@@ -221,14 +222,14 @@ function fromClientUnasked(
   const method = methodOf(frame.message);
   const ready = session.upstreams.filter(isReady);
   switch (method) {
-    case 'notifications/cancelled':
+    case METHODS.cancelled:
       return requests.cancel(frame.message);
-    case 'notifications/progress':
+    case METHODS.progress:
       return reverse.progressed(frame);
-    case 'notifications/initialized':
+    case METHODS.initialized:
       initialized.frame = frame;
       return ready.forEach((upstream) => upstream.send(frame));
-    case 'notifications/roots/list_changed':
+    case METHODS.rootsChanged:
       return ready.forEach((upstream) => upstream.send(frame));
     default: {
       const owner = methods.ownerOf(method.replace(/^notifications\//, ''));
@@ -263,19 +264,19 @@ function tellClient(
     return changes.changed(kind);
   }
   switch (method) {
-    case 'notifications/progress': {
+    case METHODS.progress: {
       const { progressToken } = paramsOf(message);
       // Of another server's request it could not know anything.
       if (isRequestId(progressToken) && upstream.hasToken(progressToken)) session.toClient(frame);
       return;
     }
-    case 'notifications/message':
+    case METHODS.logged:
       return session.toClient(withLogger(upstream, frame));
-    case 'notifications/cancelled':
+    case METHODS.cancelled:
       return reverse.cancelled(upstream, message);
-    case 'notifications/subscriptions/acknowledged':
+    case METHODS.acknowledged:
       return listens.acknowledged(upstream, frame);
-    case 'notifications/resources/updated':
+    case METHODS.resourceUpdated:
       return session.opening?.era === 'modern'
         ? listens.updated(upstream, frame)
         : session.toClient(frame);

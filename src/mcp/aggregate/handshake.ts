@@ -4,7 +4,7 @@
 
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
-import { objectAt, requestMessage, type WireMessage } from '../wire.ts';
+import { METHODS, objectAt, requestMessage, type WireMessage } from '../wire.ts';
 
 /** Kept, so that a server that comes late or again is greeted as the first ones were. */
 export type Opening =
@@ -48,8 +48,8 @@ export function modernOpening(version: string, meta: JsonObject): Opening {
 /** Its id is replaced when it is sent. */
 export const greetingOf = (opening: Opening): WireMessage =>
   opening.era === 'legacy'
-    ? requestMessage(0, 'initialize', opening.params)
-    : requestMessage(0, 'server/discover', { _meta: opening.meta });
+    ? requestMessage(0, METHODS.initialize, opening.params)
+    : requestMessage(0, METHODS.discover, { _meta: opening.meta });
 
 const UNSUPPORTED_VERSION = -32_022;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

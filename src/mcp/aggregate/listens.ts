@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../core/json/json-value.ts';
 import type { Frame } from '../proxy/link.ts';
-import { CODES, metaOf, notificationMessage, objectAt, paramsOf } from '../wire.ts';
+import { CODES, metaOf, METHODS, notificationMessage, objectAt, paramsOf } from '../wire.ts';
 import type { ClientRequest } from './client-requests.ts';
 import { editFrame } from './edit-frame.ts';
 import { changedMethod } from './list-changes.ts';
@@ -157,7 +157,7 @@ function acknowledge(session: Session, { request, wanted, parts }: Listen): void
   };
   const params = { notifications, _meta: { [SUBSCRIPTION]: request.id } };
   session.toClient({
-    message: notificationMessage('notifications/subscriptions/acknowledged', params),
+    message: notificationMessage(METHODS.acknowledged, params),
   });
 }
 

@@ -4,7 +4,7 @@
 
 import { oneLine } from '../../core/contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
-import { CODES } from '../wire.ts';
+import { CODES, METHODS } from '../wire.ts';
 import type { ClientRequest } from './client-requests.ts';
 import {
   type Collected,
@@ -20,11 +20,11 @@ import { declares, type Session } from './session.ts';
 import type { Upstream } from './upstream.ts';
 
 export const LISTS = Object.freeze({
-  tools: { method: 'tools/list', member: 'tools', capability: 'tools' },
-  prompts: { method: 'prompts/list', member: 'prompts', capability: 'prompts' },
-  resources: { method: 'resources/list', member: 'resources', capability: 'resources' },
+  tools: { method: METHODS.listTools, member: 'tools', capability: 'tools' },
+  prompts: { method: METHODS.listPrompts, member: 'prompts', capability: 'prompts' },
+  resources: { method: METHODS.listResources, member: 'resources', capability: 'resources' },
   templates: {
-    method: 'resources/templates/list',
+    method: METHODS.listTemplates,
     member: 'resourceTemplates',
     capability: 'resources',
   },

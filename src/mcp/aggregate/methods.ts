@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
 import type { Frame } from '../proxy/link.ts';
-import { CODES, isRequestId, metaOf, objectAt } from '../wire.ts';
+import { CODES, isRequestId, metaOf, METHODS, objectAt } from '../wire.ts';
 import { type ClientRequest, forward } from './client-requests.ts';
 import { discover, initialize, openModern } from './greetings.ts';
 import type { Listens } from './listens.ts';
@@ -28,7 +28,7 @@ export interface Methods {
 }
 
 /** What may come before anything else. */
-const OPENING = new Set(['ping', 'initialize', 'server/discover']);
+const OPENING = new Set<string>([METHODS.ping, METHODS.initialize, METHODS.discover]);
 
 type Handler = (request: ClientRequest) => void | Promise<void>;
 
@@ -41,28 +41,28 @@ export function createMethods(session: Session, { lists, resources, listens }: P
       lists.answer(request, name);
 
   const handlers = new Map<string, Handler>([
-    ['ping', (request) => request.result({})],
-    ['initialize', (request) => initialize(session, request)],
-    ['server/discover', (request) => discover(session, request)],
-    ['tools/list', list('tools')],
-    ['prompts/list', list('prompts')],
-    ['resources/list', list('resources')],
-    ['resources/templates/list', list('templates')],
+    [METHODS.ping, (request) => request.result({})],
+    [METHODS.initialize, (request) => initialize(session, request)],
+    [METHODS.discover, (request) => discover(session, request)],
+    [METHODS.listTools, list('tools')],
+    [METHODS.listPrompts, list('prompts')],
+    [METHODS.listResources, list('resources')],
+    [METHODS.listTemplates, list('templates')],
     [
-      'tools/call',
+      METHODS.callTool,
       (request) =>
         callByName(session, lists, 'tools', request, (upstream, answer) =>
           tasks.learn(upstream, request, answer),
         ),
     ],
-    ['prompts/get', (request) => callByName(session, lists, 'prompts', request)],
-    ['resources/read', resources.read],
-    ['resources/subscribe', resources.subscribe],
-    ['resources/unsubscribe', resources.unsubscribe],
-    ['completion/complete', (request) => completion(session, resources, request)],
-    ['subscriptions/listen', listens.listen],
+    [METHODS.getPrompt, (request) => callByName(session, lists, 'prompts', request)],
+    [METHODS.readResource, resources.read],
+    [METHODS.subscribe, resources.subscribe],
+    [METHODS.unsubscribe, resources.unsubscribe],
+    [METHODS.complete, (request) => completion(session, resources, request)],
+    [METHODS.listen, listens.listen],
     [
-      'logging/setLevel',
+      METHODS.setLevel,
       (request) => {
         level = request.frame;
         return setLevel(session, request);

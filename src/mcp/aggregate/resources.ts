@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
 import type { Frame } from '../proxy/link.ts';
-import { CODES, requestMessage } from '../wire.ts';
+import { CODES, METHODS, requestMessage } from '../wire.ts';
 import { type ClientRequest, forward } from './client-requests.ts';
 import type { Lists } from './lists.ts';
 import { declares, type Session } from './session.ts';
@@ -69,7 +69,7 @@ export function createResources(session: Session, lists: Lists): Resources {
       for (const [uri, owner] of subscribed) {
         if (owner === upstream)
           upstream.request(
-            { message: requestMessage(0, 'resources/subscribe', { uri }) },
+            { message: requestMessage(0, METHODS.subscribe, { uri }) },
             [],
             () => {},
           );

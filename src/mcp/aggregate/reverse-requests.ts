@@ -11,6 +11,7 @@ import {
   idKey,
   isRequestId,
   metaOf,
+  METHODS,
   notificationMessage,
   paramsOf,
   type RequestId,
@@ -49,7 +50,7 @@ export function reverseRequests(session: Session): ReverseRequests {
     [...open].filter(([, asked]) => asked.upstream === upstream);
   const withdraw = (id: string, reason: string): void =>
     session.toClient({
-      message: notificationMessage('notifications/cancelled', { requestId: id, reason }),
+      message: notificationMessage(METHODS.cancelled, { requestId: id, reason }),
     });
 
   return {

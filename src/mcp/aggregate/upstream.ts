@@ -6,7 +6,7 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { oneLine } from '../../core/contract/errors.ts';
 import type { Frame } from '../proxy/link.ts';
-import { notificationMessage, type RequestId } from '../wire.ts';
+import { METHODS, notificationMessage, type RequestId } from '../wire.ts';
 import { connect, type Connection, type OnAnswer } from './connection.ts';
 import type { Edit } from './edit-frame.ts';
 import { type Account, greetingOf, type Opening, readGreeting } from './handshake.ts';
@@ -228,7 +228,7 @@ function lose(own: Own, upstream: Upstream, why: string): void {
 function cancel(connection: Connection | null, id: number, reason: string | null): void {
   if (connection?.forget(id) !== true) return;
   connection.send({
-    message: notificationMessage('notifications/cancelled', {
+    message: notificationMessage(METHODS.cancelled, {
       requestId: id,
       ...(reason === null ? {} : { reason }),
     }),

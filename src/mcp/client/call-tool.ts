@@ -4,28 +4,29 @@ import {
   type CallToolRequestParams,
   type ProgressCallback,
   ProtocolError,
-  type RequestOptions,
   SdkError,
   SdkErrorCode,
   type Tool as SentTool,
 } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../core/json/json-value.ts';
 import { isObject, snapshotObject } from '../../core/json/json.ts';
-import { followAbort, waitWithin } from '../../core/time/abort.ts';
+import { type AbortSource, waitWithin } from '../../core/time/abort.ts';
+import { abortOfRunning } from '../../dispatch/run/under-way.ts';
 import {
   definitionChanged,
   type ToolContext,
   toolFailure,
   type ToolOutput,
 } from '../../tools/tool.ts';
-import type { Connection } from './connection.ts';
+import { CANCELLED, type Connection } from './connection.ts';
 import type { KeptConnection } from './kept-connection.ts';
 import { AS_SENT } from './list-tools.ts';
 import { readAnswer } from '../read-answer.ts';
 import type { McpTarget } from './target.ts';
 import { describeThrown } from '../../core/contract/errors.ts';
-import { isOwnAnswer } from './own-answer.ts';
-import { isUnsent } from './watch-transport.ts';
+import { isOwnAnswer, isUnsent } from './watch-transport.ts';
 import { context, isSpanContextValid, trace, TraceFlags } from '@opentelemetry/api';
+import { METHODS } from '../wire.ts';
 
 /**
  * How long a call may take is for the layers around it to say. What a timer can hold: a longer one
@@ -51,24 +52,28 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { signal } = context;
+  const abort = abortOfRunning(context);
   const params = paramsFor(tool, args);
-  const connection = await readyConnection(link, caughtUp, signal);
+  const connection = await readyConnection(link, caughtUp, abort);
   // From here to the sending nothing is waited for.
   const against = objection();
   if (against !== null) throw definitionChanged(against);
-  if (signal.aborted)
+  if (abort.isAborted())
     throw toolFailure('The call was taken back before it was sent.', {
       executed: 'no',
       category: 'cancelled',
     });
   describeOnSpan(target, connection.client.getNegotiatedProtocolVersion());
-  const answer = await connection
-    .run(() => sendOnce(connection, params, context, schema()))
-    .catch((thrown: unknown) => {
-      if (isConnectionFailure(thrown) && !signal.aborted) connection.retire();
-      throw callFailure(target.name, thrown);
-    });
+  connection.begin();
+  let answer: unknown;
+  try {
+    answer = await send(connection, params, context, schema());
+  } catch (thrown) {
+    if (isConnectionFailure(thrown) && !abort.isAborted()) connection.retire();
+    throw callFailure(target.name, thrown);
+  } finally {
+    connection.end();
+  }
   link.noteAnswer();
   try {
     return readAnswer(answer, { blocks: 'replace', ignoresNull: false });
@@ -79,13 +84,27 @@ export async function callTool(
 
 /**
  * A connection, with the newest list that its server has told of. Both may take time, in which the
- * other one is lost.
+ * other one is lost; where neither does, there is nothing to wait for.
  */
-async function readyConnection(
+function readyConnection(
+  link: KeptConnection,
+  caughtUp: CallParts['caughtUp'],
+  abort: AbortSource,
+): Connection | Promise<Connection> {
+  const connection = link.current();
+  const reading = connection === null ? null : caughtUp();
+  return connection === null || reading !== null
+    ? awaitConnection(link, caughtUp, abort.read(), reading)
+    : connection;
+}
+
+async function awaitConnection(
   link: KeptConnection,
   caughtUp: CallParts['caughtUp'],
   signal: AbortSignal,
+  first: Promise<void> | null,
 ): Promise<Connection> {
+  if (first !== null) await waitWithin(signal, () => first).catch(unlisted);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const connection = await link.use(signal);
     const reading = caughtUp();
@@ -119,50 +138,50 @@ function paramsFor(name: string, args: Readonly<Record<string, unknown>>): CallT
   }
 }
 
-async function sendOnce(
-  connection: Connection,
+/**
+ * Without the SDK's check of the answer against the output schema: it throws for a tool that has
+ * run, and the dispatcher checks the same and says so. The newer protocol may want arguments
+ * repeated as headers, for which the SDK has to know the input schema.
+ */
+async function send(
+  { client, era, calls }: Connection,
   params: CallToolRequestParams,
   context: ToolContext,
   schema: unknown,
 ): Promise<unknown> {
-  // Its own, so that whatever the caller gave as a reason stays here.
+  const abort = abortOfRunning(context);
+  if (era === 'legacy') {
+    // Text, and what was copied as JSON.
+    const request = params as unknown as JsonObject;
+    const { result, error } = await calls.request(METHODS.callTool, request, {
+      abort,
+      onProgress: context.report,
+    });
+    if (isObject(error)) throw errorOf(error);
+    return result;
+  }
   const cancel = new AbortController();
-  const stop = followAbort(context.signal, () => cancel.abort('the caller does not wait any more'));
+  const stop = abort.follow(() => cancel.abort(CANCELLED));
   const onprogress: ProgressCallback = ({ progress, total, message }) =>
     context.report({
       progress,
       ...(total === undefined ? {} : { total }),
       ...(message === undefined ? {} : { message }),
     });
+  const options = { signal: cancel.signal, timeout: NO_TIMEOUT, onprogress };
   try {
-    return await send(
-      connection,
-      params,
-      { signal: cancel.signal, timeout: NO_TIMEOUT, onprogress },
-      schema,
-    );
+    if (!isObject(schema))
+      return await client.request({ method: METHODS.callTool, params }, AS_SENT, options);
+    // The SDK looks for marks in it and reads nothing else.
+    const toolDefinition = { name: params.name, inputSchema: schema as SentTool['inputSchema'] };
+    return await client.callTool(params, { ...options, toolDefinition });
   } finally {
     stop();
   }
 }
 
-/**
- * Without the SDK's check of the answer against the output schema: it throws for a tool that has
- * run, and the dispatcher checks the same and says so. The newer protocol may want arguments
- * repeated as headers, for which the SDK has to know the input schema.
- */
-function send(
-  { client, era }: Connection,
-  params: CallToolRequestParams,
-  options: RequestOptions,
-  schema: unknown,
-): Promise<unknown> {
-  if (era === 'legacy' || !isObject(schema))
-    return client.request({ method: 'tools/call', params }, AS_SENT, options);
-  // The SDK looks for marks in it and reads nothing else.
-  const toolDefinition = { name: params.name, inputSchema: schema as SentTool['inputSchema'] };
-  return client.callTool(params, { ...options, toolDefinition });
-}
+const errorOf = ({ code, message, data }: JsonObject): ProtocolError =>
+  new ProtocolError(Number(code), typeof message === 'string' ? message : '', data);
 
 /**
  * Codes that no tool has run behind: parse error, unknown method, header mismatch, unknown

@@ -29,7 +29,7 @@ import {
 import type { McpCommand } from './target.ts';
 import { isObject } from '../../core/json/json.ts';
 import { readMessage } from '../../core/wire/json-rpc.ts';
-import { ownAnswer } from './own-answer.ts';
+import { ownAnswer } from './watch-transport.ts';
 import { StringDecoder } from 'node:string_decoder';
 import { splitLines } from '../../system/lines.ts';
 import { oneLine } from '../../core/contract/errors.ts';

@@ -4,17 +4,22 @@ import type { Writable } from 'node:stream';
 import {
   Client,
   type ClientOptions,
+  type ElicitResult,
   type FetchLike,
+  type JSONRPCMessage,
   SdkError,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { describeThrown } from '../../core/contract/errors.ts';
+import { isObject, snapshotObject } from '../../core/json/json.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { followAbort } from '../../core/time/abort.ts';
 import { ownVersion } from '../../system/own-package.ts';
 import { childTransport } from './child-transport.ts';
-import { MAX_MESSAGE_BYTES } from '../wire.ts';
-import { answerQuestions, type AskPerson } from './question.ts';
+import { createOutgoing, type Outgoing } from '../outgoing.ts';
+import { MAX_MESSAGE_BYTES, METHODS, paramsOf, type WireMessage } from '../wire.ts';
+import type { AskPerson } from './question.ts';
 import type { ReportProblem } from './problem.ts';
 import type { McpEra, McpTarget } from './target.ts';
 import { watchTransport } from './watch-transport.ts';
@@ -37,12 +42,18 @@ export interface ConnectionOptions {
 export interface Connection {
   readonly client: Client;
   readonly era: 'legacy' | 'modern';
+  /**
+   * Calls of the older protocol, past the SDK, which makes a timer, a signal and a check for each.
+   * The newer one wants what only the SDK knows: headers, and answers that are questions.
+   */
+  readonly calls: Outgoing;
   /** Whether another call may be sent. */
   isOpen(): boolean;
   /** Whether nothing is left of it. */
   isClosed(): boolean;
-  /** Counts the call as under way, for `retire`. */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Counts a call as under way until `end`, for `retire`. */
+  begin(): void;
+  end(): void;
   /** Takes no more calls, and closes when those under way have ended. */
   retire(): void;
   close(): Promise<void>;
@@ -75,23 +86,37 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 }
 
 async function connect(options: ConnectionOptions, era: McpEra): Promise<Connection> {
-  const { connectTimeoutMs, target, clock, ask, report } = options;
+  const { connectTimeoutMs, target, ask, report } = options;
   const transport = transportFor(options);
+  // A message of the SDK's and one of ours are the same JSON.
+  const calls = createOutgoing(
+    (message) => watched.send(message as unknown as JSONRPCMessage),
+    CANCELLED,
+  );
+  const watched = watchTransport(transport, (message) => isOfCalls(calls, message as WireMessage));
   const client = new Client({ name: 'allium', version: ownVersion() }, clientOptions(options, era));
   // What comes here quotes what the server has sent.
   client.onerror = () => {};
   if (ask !== null) answerQuestions(client, target.name, ask, report);
   const stop = followAbort(options.signal, () => void transport.close().catch(() => {}));
   try {
-    await client.connect(watchTransport(transport), { timeout: connectTimeoutMs });
+    await client.connect(watched, { timeout: connectTimeoutMs });
   } catch (thrown) {
     await transport.close().catch(() => {});
     throw thrown;
   } finally {
     stop();
   }
-  return connectionOf(client, transport, clock, report);
+  return connectionOf(client, transport, calls, options);
 }
+
+/** In the place of the reason that the caller gave, which stays here. */
+export const CANCELLED = 'the caller does not wait any more';
+
+const isOfCalls = (calls: Outgoing, message: WireMessage): boolean =>
+  message.method === undefined
+    ? calls.settle(message)
+    : message.method === METHODS.progress && calls.progressed(paramsOf(message));
 
 function clientOptions(
   { target, connectTimeoutMs, ask, onListChanged }: ConnectionOptions,
@@ -122,8 +147,8 @@ function transportFor({ target, clock, stderr }: ConnectionOptions): Transport {
 function connectionOf(
   client: Client,
   transport: Transport,
-  clock: Clock,
-  report: ReportProblem,
+  calls: Outgoing,
+  { clock, report }: ConnectionOptions,
 ): Connection {
   let state: 'open' | 'retired' | 'closed' = 'open';
   let underWay = 0;
@@ -131,6 +156,7 @@ function connectionOf(
   client.onclose = () => {
     if (state === 'open') report('connection_lost', 'the connection was lost');
     state = 'closed';
+    calls.fail('the connection was lost');
   };
   const close = (): Promise<void> =>
     (closing ??= (async () => {
@@ -141,16 +167,13 @@ function connectionOf(
   return {
     client,
     era: client.getProtocolEra() ?? 'legacy',
+    calls,
     isOpen: () => state === 'open',
     isClosed: () => state === 'closed',
-    async run(work) {
-      underWay += 1;
-      try {
-        return await work();
-      } finally {
-        underWay -= 1;
-        if (state === 'retired' && underWay === 0) void close().catch(() => {});
-      }
+    begin: () => void (underWay += 1),
+    end() {
+      underWay -= 1;
+      if (state === 'retired' && underWay === 0) void close().catch(() => {});
     },
     retire() {
       if (state === 'open') state = 'retired';
@@ -222,3 +245,33 @@ function bounding(isEvents: boolean): TransformStream<Uint8Array, Uint8Array> {
     },
   });
 }
+
+/** Answers questions of the server through `ask`. What is no answer is a cancelled question. */
+function answerQuestions(
+  client: Client,
+  server: string,
+  ask: AskPerson,
+  report: ReportProblem,
+): void {
+  client.setRequestHandler(
+    METHODS.elicit,
+    async ({ params }, { mcpReq: { signal } }): Promise<ElicitResult> => {
+      try {
+        if (!('requestedSchema' in params)) return { action: 'decline' };
+        const schema = snapshotObject(params.requestedSchema);
+        const answer: unknown = await ask({ server, message: params.message, schema, signal });
+        if (isAnswer(answer)) return answer;
+        report('question_failed', 'onElicit answered with no answer');
+      } catch (thrown) {
+        report('question_failed', `onElicit failed: ${describeThrown(thrown)}`);
+      }
+      return { action: 'cancel' };
+    },
+  );
+}
+
+const isAnswer = (value: unknown): value is ElicitResult =>
+  isObject(value) &&
+  (value.action === 'accept'
+    ? isObject(value.content)
+    : value.action === 'decline' || value.action === 'cancel');

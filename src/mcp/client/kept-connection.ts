@@ -25,6 +25,8 @@ export interface KeptConnectionParts {
 
 /** One connection after the other to one server. */
 export interface KeptConnection {
+  /** The connection where there is one that takes calls. */
+  current(): Connection | null;
   /** The connection, made if there is none. Throws a failure that says that nothing was sent. */
   use(signal: AbortSignal): Promise<Connection>;
   /** The first connection, in one attempt. Throws `ERR_MCP_UNAVAILABLE`. */
@@ -72,25 +74,21 @@ export function keepConnection(parts: KeptConnectionParts): KeptConnection {
       connecting = null;
     }));
   return {
+    current: () => (connection?.isOpen() === true && !closing.signal.aborted ? connection : null),
     async use(signal) {
       if (closing.signal.aborted) throw closedFailure(name);
       if (connection?.isOpen() === true) return connection;
       if (connection !== null) strikes += 1;
       connection = null;
-      try {
-        return await waitWithin(signal, () => once(connect));
-      } catch {
+      return waitWithin(signal, () => once(connect)).catch(() => {
         // What went wrong is for the host, and was reported.
         throw unreachable(name);
-      }
+      });
     },
     async start() {
-      try {
-        return await once(attempt);
-      } catch (thrown) {
-        if (isAlliumError(thrown)) throw thrown;
-        throw unavailable(name, thrown);
-      }
+      return once(attempt).catch((thrown: unknown) => {
+        throw isAlliumError(thrown) ? thrown : unavailable(name, thrown);
+      });
     },
     noteAnswer: () => void (strikes = 0),
     async close() {

@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts';
 import type { ReportProblem } from './problem.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { describeThrown } from '../../core/contract/errors.ts';
+import { METHODS } from '../wire.ts';
 
 /** More pages than any list of so many tools needs; a server may page for ever. */
 const MAX_PAGES = 64;
@@ -35,7 +36,7 @@ export async function listTools(
   let cursor: string | undefined;
   do {
     const page = await client.request(
-      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      { method: METHODS.listTools, params: cursor === undefined ? {} : { cursor } },
       AS_SENT,
       {
         timeout: timeoutMs,

@@ -4,6 +4,7 @@
  */
 
 import {
+  type JSONRPCErrorResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
@@ -13,15 +14,17 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject } from '../../core/json/json.ts';
-import { ownAnswer } from './own-answer.ts';
 
 /** Errors of calls that certainly did not reach the server. */
 const unsent = new WeakSet<object>();
 export const isUnsent = (thrown: unknown): boolean =>
   typeof thrown === 'object' && thrown !== null && unsent.has(thrown);
 
-/** Passes everything on. */
-export function watchTransport(inner: Transport): Transport {
+/** Passes everything on but what `take` says is its own. */
+export function watchTransport(
+  inner: Transport,
+  take: (message: JSONRPCMessage) => boolean,
+): Transport {
   const waiting = new Set<RequestId>();
   const outer: Transport = {
     start: () => {
@@ -29,7 +32,7 @@ export function watchTransport(inner: Transport): Transport {
       inner.onerror = (error) => outer.onerror?.(error);
       inner.onmessage = (message, extra) => {
         if (!('method' in message) && message.id !== undefined) waiting.delete(message.id);
-        outer.onmessage?.(message, extra);
+        if (!take(message)) outer.onmessage?.(message, extra);
       };
       return inner.start();
     },
@@ -40,7 +43,9 @@ export function watchTransport(inner: Transport): Transport {
       const onRequestStreamEnd = (): void => {
         options?.onRequestStreamEnd?.();
         // The SDK would wait for the answer as long as it waits for any.
-        if (waiting.delete(id)) outer.onmessage?.(ownAnswer(id, 'streamEnded'));
+        if (!waiting.delete(id)) return;
+        const answer = ownAnswer(id, 'streamEnded');
+        if (!take(answer)) outer.onmessage?.(answer);
       };
       try {
         await inner.send(message, { ...options, onRequestStreamEnd });
@@ -102,3 +107,21 @@ function provesUnsent(thrown: object): boolean {
   const { cause } = thrown as { readonly cause?: unknown };
   return isObject(cause) && typeof cause.code === 'string' && NOT_CONNECTED.has(cause.code);
 }
+
+/**
+ * Why an answer of ours stands in the place of one that cannot come. Known by identity: nothing
+ * that came over a wire can be one of them.
+ */
+const MARKS = { streamEnded: Object.freeze({}), unreadable: Object.freeze({}) } as const;
+
+export type OwnAnswer = keyof typeof MARKS;
+
+export const ownAnswer = (id: RequestId, why: OwnAnswer): JSONRPCErrorResponse => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32_000, message: why, data: MARKS[why] },
+});
+
+/** Whether an error is what the SDK makes of such an answer. */
+export const isOwnAnswer = (thrown: unknown, why: OwnAnswer): boolean =>
+  isObject(thrown) && thrown.data === MARKS[why];

@@ -5,7 +5,7 @@
 
 import { exactLine } from '../../core/json/exact-json.ts';
 import { isObject } from '../../core/json/json.ts';
-import { modernVersionOf, paramsOf, type WireMessage } from '../wire.ts';
+import { METHODS, modernVersionOf, paramsOf, type WireMessage } from '../wire.ts';
 import { encodeHeaderValue, nameSourceOf } from './standard-headers.ts';
 
 export interface HttpServerOptions {
@@ -56,7 +56,7 @@ export function createCaller(
     set('last-event-id', lastEventId === '' ? null : lastEventId);
     set(
       'mcp-session-id',
-      own === null && message?.method !== 'initialize' ? caller.sessionId : null,
+      own === null && message?.method !== METHODS.initialize ? caller.sessionId : null,
     );
     set('mcp-protocol-version', own ?? caller.version);
     set('mcp-method', own !== null && typeof message?.method === 'string' ? message.method : null);

@@ -1,7 +1,7 @@
 /** Which era a POSTed message speaks, and whether its headers say the same as its body. */
 
 import { isObject } from '../../core/json/json.ts';
-import { CODES, kindOf, metaOf, paramsOf, type WireMessage } from '../wire.ts';
+import { CODES, kindOf, metaOf, METHODS, paramsOf, type WireMessage } from '../wire.ts';
 import { decodeHeaderValue, nameSourceOf } from './standard-headers.ts';
 
 export interface StandardHeaders {
@@ -51,7 +51,7 @@ export function classify(
     };
   if (kind === 'response') return 'legacy';
   const hasClaim = `${META}protocolVersion` in metaOf(message);
-  const isHandshake = message.method === 'initialize' && !hasClaim;
+  const isHandshake = message.method === METHODS.initialize && !hasClaim;
   if (isHandshake && isModernVersion(headers.version))
     return mismatch('a handshake with the version header of a revision without one');
   if (!hasClaim && !isModernVersion(headers.version)) return 'legacy';

@@ -6,6 +6,7 @@ import {
   CODES,
   isRequestId,
   kindOf,
+  METHODS,
   type RequestId,
   type WireMessage,
 } from '../wire.ts';
@@ -109,7 +110,7 @@ function legacyLink(
   message: WireMessage,
   principal: number,
 ): SessionLink | RefusedWith {
-  const isHandshake = message.method === 'initialize' && kindOf(message) === 'request';
+  const isHandshake = message.method === METHODS.initialize && kindOf(message) === 'request';
   if (!isHandshake) return existing(links, request, principal);
   if (headerOf(request, 'mcp-session-id') !== undefined)
     return { status: 400, message: 'a session has one handshake' };

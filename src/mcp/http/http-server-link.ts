@@ -11,6 +11,7 @@ import {
   CODES,
   errorMessage,
   kindOf,
+  METHODS,
   modernVersionOf,
   objectAt,
   paramsOf,
@@ -153,9 +154,9 @@ function answer(
   if (open.get(to.id) !== to) return;
   open.take(to.id);
   const { method } = to.message;
-  if (method === 'tools/list') params.learn(message);
+  if (method === METHODS.listTools) params.learn(message);
   const { protocolVersion } = objectAt(message, 'result');
-  if (method === 'initialize' && typeof protocolVersion === 'string')
+  if (method === METHODS.initialize && typeof protocolVersion === 'string')
     caller.version = protocolVersion;
   inbox.push({ message, about: to.id });
 }
@@ -208,7 +209,8 @@ async function exchange(shared: Shared, request: OpenRequest): Promise<void> {
       signal: abort.signal,
     });
     if (!response.ok) return await refused(shared, request, response);
-    if (message.method === 'initialize') caller.sessionId = response.headers.get('mcp-session-id');
+    if (message.method === METHODS.initialize)
+      caller.sessionId = response.headers.get('mcp-session-id');
     await read(shared, request, response);
     fail(shared, request, 'the server did not answer');
   } catch (error) {
@@ -253,8 +255,7 @@ async function tell(shared: Shared, message: WireMessage): Promise<void> {
     const response = await caller.call({ method: 'POST', message, signal: life.signal });
     await discard(response);
     if (response.status === 404 && caller.sessionId !== null) return sessionGone(shared);
-    if (message.method !== 'notifications/initialized' || caller.version === null || !response.ok)
-      return;
+    if (message.method !== METHODS.initialized || caller.version === null || !response.ok) return;
     await Promise.race([follower.listen((heard) => take(shared, heard, null)), wait(LISTEN_MS)]);
   } catch {
     // Its sender expects no answer, and the next request will find out.
@@ -263,7 +264,7 @@ async function tell(shared: Shared, message: WireMessage): Promise<void> {
 
 /** Whether the message takes back a request that is open. */
 function cancel(shared: Shared, message: WireMessage): boolean {
-  if (message.method !== 'notifications/cancelled') return false;
+  if (message.method !== METHODS.cancelled) return false;
   const request = shared.open.take(paramsOf(message).requestId);
   if (request === undefined) return false;
   const { abort } = request;

@@ -5,7 +5,7 @@
 
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
-import { objectAt, paramsOf, type WireMessage } from '../wire.ts';
+import { METHODS, objectAt, paramsOf, type WireMessage } from '../wire.ts';
 import { decodeHeaderValue, encodeHeaderValue } from './standard-headers.ts';
 
 /** How the names of all these headers begin. */
@@ -44,7 +44,7 @@ export function paramHeaders(): ParamHeaders {
     of(message) {
       const params = paramsOf(message);
       const wanted =
-        message.method === 'tools/call' && typeof params.name === 'string'
+        message.method === METHODS.callTool && typeof params.name === 'string'
           ? known.get(params.name)
           : undefined;
       const headers = new Map<string, string>();

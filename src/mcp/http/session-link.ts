@@ -10,6 +10,7 @@ import {
   isRequestId,
   kindOf,
   metaOf,
+  METHODS,
   objectAt,
   paramsOf,
   type RequestId,
@@ -152,7 +153,7 @@ function request(
       onDrain: () => session.onDrain(),
     }),
     progressToken: tokenIn(metaOf(message)),
-    isHandshake: message.method === 'initialize',
+    isHandshake: message.method === METHODS.initialize,
   };
   open.add(id, mine);
   // A client that goes away has not cancelled what it asked for.
@@ -192,7 +193,7 @@ function targetOf(
 ): Target | undefined {
   const { method } = message;
   const requests = open.all();
-  const token = method === 'notifications/progress' ? tokenIn(paramsOf(message)) : null;
+  const token = method === METHODS.progress ? tokenIn(paramsOf(message)) : null;
   const withToken = requests.find(({ progressToken }) => token !== null && progressToken === token);
   const owner = open.get(about) ?? withToken;
   if (owner !== undefined) return owner.reply;

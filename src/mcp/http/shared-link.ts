@@ -15,6 +15,7 @@ import {
   isRequestId,
   kindOf,
   metaOf,
+  METHODS,
   notificationMessage,
   paramsOf,
   type RequestId,
@@ -92,7 +93,7 @@ export function sharedLink(options: ClientLinkOptions): ClientLink {
       if (kindOf(message) === 'request') return request(shared, frame, response, prefersEvents);
       sendAccepted(response);
       // The id in it is one client's own: here it could be another one's request.
-      if (message.method !== 'notifications/cancelled') inbox.push({ message });
+      if (message.method !== METHODS.cancelled) inbox.push({ message });
     },
   };
 }
@@ -172,19 +173,18 @@ function ownerOf(
   { message, about: origin }: Frame,
   about: RequestId | undefined,
 ): OpenRequest | undefined {
-  const token =
-    message.method === 'notifications/progress' ? paramsOf(message).progressToken : undefined;
+  const token = message.method === METHODS.progress ? paramsOf(message).progressToken : undefined;
   for (const id of [about, origin, token, metaOf(message)[SUBSCRIPTION]]) {
     const owner = open.get(id);
     if (owner !== undefined) return owner;
   }
-  if (message.method !== 'notifications/message') return undefined;
+  if (message.method !== METHODS.logged) return undefined;
   // A log line that belongs to no request is for a client that asked for a log.
   return open.all().findLast(({ wantsLog }) => wantsLog);
 }
 
 const cancelled = (requestId: RequestId): WireMessage =>
-  notificationMessage('notifications/cancelled', {
+  notificationMessage(METHODS.cancelled, {
     requestId,
     reason: 'the client closed the stream',
   });
@@ -206,7 +206,7 @@ function withOldIds(message: WireMessage, { id, own, progressToken }: OpenReques
   // Either is one, as was just seen.
   let inner = message[holder] as JsonObject;
   if (
-    message.method === 'notifications/progress' &&
+    message.method === METHODS.progress &&
     progressToken !== undefined &&
     inner.progressToken === own
   )

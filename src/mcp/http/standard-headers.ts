@@ -3,13 +3,15 @@
  * request.
  */
 
+import { METHODS } from '../wire.ts';
+
 const NAME_SOURCES: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
+  [METHODS.callTool, 'name'],
+  [METHODS.getPrompt, 'name'],
+  [METHODS.readResource, 'uri'],
+  [METHODS.getTask, 'taskId'],
+  [METHODS.updateTask, 'taskId'],
+  [METHODS.cancelTask, 'taskId'],
 ]);
 
 /** The parameter that the `Mcp-Name` header repeats for a method. */

@@ -42,13 +42,13 @@ export interface Rendering {
 }
 
 /**
- * What the client gets. An answer that no layer changed is the server's own, with whatever else it
- * holds.
+ * The MCP result for the client. An answer that no layer changed keeps all members that the server
+ * gave it.
  */
 export function callResultOf(result: ToolResult, rendering: Rendering): JsonObject {
   const { answer, isModern, scrub } = rendering;
   const ours = metaOf(result);
-  // Of an answer that a layer withheld nothing goes on, whatever stands beside its content.
+  // Of an answer that a layer withheld no member is handed on, `_meta` included.
   const handedOn =
     result.ok || result.errorCategory === 'tool_error' ? (answer?.raw ?? NOTHING) : NOTHING;
   const { _meta } = handedOn;
@@ -124,10 +124,9 @@ function body(result: ToolResult, { answer, spec }: Rendering): Record<string, J
     shown.isError = true;
     return shown;
   }
-  const isWhole = answer !== null && isSame(answer.output, result);
-  // A client that was promised a form throws when it gets another, and then neither it nor the
-  // model learns what happened.
-  if (!isWhole && !fits(spec, result)) {
+  // A client throws for a result that does not fit the tool's `outputSchema`, and its model learns
+  // nothing. As an error the text reaches the model.
+  if (!fits(spec, answer, result)) {
     shown.isError = true;
     return shown;
   }
@@ -136,8 +135,11 @@ function body(result: ToolResult, { answer, spec }: Rendering): Record<string, J
   return shown;
 }
 
-function fits(spec: ToolSpec | undefined, { result }: ToolResult): boolean {
+/** Whether the tool promised no form, the server's answer is whole, or the result has the form. */
+function fits(spec: ToolSpec | undefined, answer: ServerAnswer | null, shown: ToolResult): boolean {
   if (spec?.outputSchema === undefined) return true;
+  if (answer !== null && isSame(answer.output, shown)) return true;
+  const { result } = shown;
   return (
     result !== null &&
     typeof result === 'object' &&
@@ -145,9 +147,8 @@ function fits(spec: ToolSpec | undefined, { result }: ToolResult): boolean {
   );
 }
 
-function isSame({ content, structuredContent }: ToolOutput, result: ToolResult): boolean {
-  return same(content, result.content) && same(structuredContent ?? null, result.result);
-}
+const isSame = ({ content, structuredContent }: ToolOutput, result: ToolResult): boolean =>
+  same(content, result.content) && same(structuredContent ?? null, result.result);
 
 const same = (one: unknown, other: unknown): boolean =>
   one === other || canonicalJson(one) === canonicalJson(other);
@@ -165,7 +166,10 @@ export function callErrorOf(
   return { code: error.code ?? null, message: result.error ?? '' };
 }
 
-/** How the call ended, where that is not plain from the result itself, and where its receipt is. */
+/**
+ * `_meta` of ours: status and `executed` of a call that did not end `ok`, its receipt and its
+ * approval.
+ */
 function metaOf({ status, executed, audit, interruption }: ToolResult): JsonObject {
   const meta: Record<string, JsonValue> = {};
   if (status !== 'ok') {

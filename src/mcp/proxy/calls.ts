@@ -18,7 +18,7 @@ import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { HEADER_MISMATCH } from '../http/classify.ts';
 import { misfitOfParams } from '../http/param-headers.ts';
 import type { KeptApprovals, KeptWaiting } from './kept-approvals.ts';
-import type { IncomingRequest } from './incoming.ts';
+import type { IncomingRequest } from './link.ts';
 import type { Lists } from './lists.ts';
 import type { Rounds } from './rounds.ts';
 import { endOfAnswer, type ProxySpans } from './spans.ts';
@@ -28,6 +28,7 @@ import {
   CODES,
   errorAnswer,
   errorMessage,
+  METHODS,
   notificationMessage,
   objectAt,
   type RequestId,
@@ -59,8 +60,7 @@ export interface CallParts {
 const NO_TASKS = 'allium does not govern tasks: call the tool without "task"';
 
 /**
- * Takes a request for a call. Whatever happens, it is answered once, unless the client took it
- * back.
+ * Serves one `tools/call` request. The request is answered once, unless the client cancelled it.
  */
 export async function serveCall(request: IncomingRequest, parts: CallParts): Promise<void> {
   const { rounds, toClient, exchanges } = parts;
@@ -83,7 +83,7 @@ export async function serveCall(request: IncomingRequest, parts: CallParts): Pro
     // The client may have come back under another id.
     toClient(answerMessage(exchange.request, answer));
   } catch {
-    // Nothing of what was thrown is for the client: it may speak of what it was doing.
+    // The thrown error stays here: its message may quote the arguments or the server.
     if (exchange.request !== null && !exchange.isDropped)
       toClient(errorMessage(exchange.request, CODES.internal, 'allium could not handle the call'));
   } finally {
@@ -110,6 +110,7 @@ function exchangeFrom(
     wasAsked: false,
     answer: null,
     refusal: null,
+    report: null,
     onReturn: null,
   };
 }
@@ -151,7 +152,7 @@ function listed(
   parts: CallParts,
 ): Promise<Answer> {
   const listing = parts.lists.ensure(exchange.meta, exchange.abort);
-  // What is known already is not waited for: an await costs as much as a layer.
+  // A list that is current is not awaited: an await costs as much as a layer.
   if (listing === null) return govern(exchange, name, parts);
   return listing.then(() => misfitFor(request, name, parts) ?? govern(exchange, name, parts));
 }
@@ -210,8 +211,8 @@ const renderingOf = (
 });
 
 /**
- * Takes up the call that was decided about. Where somebody else was faster, it is a call like any
- * other.
+ * Resumes the call that an approval was given for. If the approval was used elsewhere meanwhile,
+ * the request is run as a new call.
  */
 async function takeUp(
   exchange: Exchange,
@@ -245,7 +246,7 @@ const optionsFor = (exchange: Exchange, { connection, toClient }: CallParts) => 
     const { progressToken } = exchange.meta;
     if (progressToken === undefined || exchange.request === null || exchange.isDropped) return;
     toClient(
-      notificationMessage('notifications/progress', { progressToken, progress: 0, ...progress }),
+      notificationMessage(METHODS.progress, { progressToken, progress: 0, ...progress }),
       exchange.request,
     );
   },
@@ -257,7 +258,7 @@ function refusedWith(thrown: unknown): ToolResult {
   throw thrown;
 }
 
-/** The same question is not put twice: the first one still waits. */
+/** The answer to a call whose approval is still pending: the same question is not asked twice. */
 function stillWaiting(
   { wait: id, kind }: KeptWaiting,
   name: string,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { definitionPin } from '../../../middleware/index.ts';
 import { defineLayer, governTools, passThrough, type ToolLayer } from '../../index.ts';
-import { memoryPins } from '../../pins/memory-pins.ts';
+import { memoryPins } from '../../pins/pin-stores.ts';
 import { type CatalogOptions, createCatalog } from './catalog.ts';
 import { NOTE, scripted } from './scripted.fixture.ts';
 

@@ -13,13 +13,13 @@ import { readHints, readTool } from '../read-tool.ts';
 
 export interface CatalogOptions {
   /**
-   * What becomes of a tool whose schema cannot be used: it is not shown, or its arguments go
-   * unchecked. @default 'hide'
+   * A tool whose schema cannot be used is hidden, or is shown and its arguments go unchecked.
+   * @default 'hide'
    */
   readonly onBadSchema?: 'hide' | 'pass';
   /**
-   * Whether a server's word that a tool is harmless counts. @default false: only its word that a
-   * tool is not
+   * Whether annotations that call a tool harmless (read-only, idempotent) are believed. Those that
+   * call it harmful always are. @default false
    */
   readonly trustAnnotations?: boolean;
 }
@@ -120,7 +120,7 @@ export function createCatalog(
   };
 }
 
-/** The tool of an entry; the one that is known where the entry has not changed. */
+/** The tool of a listed entry: the `known` tool where the entry's JSON has not changed. */
 function readListed(
   raw: JsonValue,
   known: ReadonlyMap<string, Known>,
@@ -139,8 +139,8 @@ function readListed(
 }
 
 /**
- * One tool that the layers cannot take must not take the others with it, and nothing that a server
- * lists may throw.
+ * Gives the tools to the stack. Tools that `governed.update` throws for are left out and reported,
+ * so that the others are still shown.
  */
 function giveStack(
   tools: readonly Tool[],
@@ -189,8 +189,7 @@ function shownPage(
 }
 
 /**
- * A tool as a server lists it, made a tool of ours. `null` for a tool that is not shown; the reason
- * was reported.
+ * Makes a `Tool` of a listed entry. `null` for a tool that is not shown; the reason was reported.
  */
 export function toolFrom(
   name: string,
@@ -234,7 +233,7 @@ function hashOfRaw(raw: JsonObject): string {
   }
 }
 
-/** Everything the server said, and in it what the layers changed. */
+/** The entry as the server listed it, with the schemas and the description that the layers made. */
 function asShown(raw: JsonObject, own: Tool, spec: ToolSpec): JsonObject {
   const { outputSchema, ...rest } = raw;
   const output = spec.outputSchema === own.outputSchema ? outputSchema : spec.outputSchema;

@@ -1,12 +1,12 @@
-/** What a client says of itself as its messages pass by. */
+/** Protocol, capabilities and name of a client, read from its messages. */
 
 import { oneLine } from '../../core/contract/errors.ts';
 import type { JsonObject } from '../../core/json/json-value.ts';
-import { objectAt } from '../wire.ts';
-import type { Incoming } from './incoming.ts';
+import { METHODS, objectAt } from '../wire.ts';
+import type { Incoming } from './link.ts';
 
 export interface ClientFacts {
-  /** Of a client that greeted; others say in every request what they can do. */
+  /** From `initialize`; modern clients repeat their capabilities in every request. */
   readonly capabilities: JsonObject;
   readonly protocol: string | null;
   readonly name: string;
@@ -31,7 +31,7 @@ export function clientFacts(): ClientFacts {
       if (modernVersion !== null) {
         protocol = modernVersion;
         name = nameOf(objectAt(meta, 'io.modelcontextprotocol/clientInfo'));
-      } else if (method === 'initialize') {
+      } else if (method === METHODS.initialize) {
         const { protocolVersion } = params;
         capabilities = objectAt(params, 'capabilities');
         protocol = typeof protocolVersion === 'string' ? protocolVersion : null;

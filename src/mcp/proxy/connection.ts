@@ -11,16 +11,19 @@ import { createExchanges, type Exchanges } from './exchange.ts';
 import { keptApprovals } from './kept-approvals.ts';
 import type { Link, ServersBehind } from './link.ts';
 import { createLists, type Lists } from './lists.ts';
-import { createOutgoing, type Outgoing } from './outgoing.ts';
+import { createOutgoing, type Outgoing } from '../outgoing.ts';
 import { peoplePrompt, type PeopleSettings } from './people.ts';
 import { type Relay, relay, type RelayHooks } from './relay.ts';
 import { createRounds } from './rounds.ts';
 import { serverExecutor, type ServerExecutor } from './server-calls.ts';
 import { withMarkedQuestions } from './elicitation.ts';
 import { endOfAnswer } from './spans.ts';
-import { isRequestId, type RequestId, resultMessage, type WireMessage } from '../wire.ts';
+import { isRequestId, METHODS, type RequestId, resultMessage, type WireMessage } from '../wire.ts';
 
-/** What a connection is made with; the calls and the people of it take their own part of it. */
+/**
+ * Settings of one connection. `CallSettings` and `PeopleSettings` are the parts that calls and
+ * prompts read.
+ */
 export interface ConnectionParts extends CatalogOptions, CallSettings, PeopleSettings {
   /** Makes the dispatcher of this connection. */
   readonly govern: (overrides: Partial<GovernOptions>) => GovernedTools;
@@ -99,9 +102,9 @@ const serverOf =
     server.serverOf?.(toolName) ?? server.name ?? null;
 
 /**
- * The newest list before a call is sent. A server that is not there is opened first: sending the
- * call would open it again, and forward to whatever it lists then what somebody approved of the
- * tool before.
+ * Reads the newest list before a call is sent. A server that is not running is opened first: the
+ * send would open it anyway, and an approval given for the old definition of the tool would reach
+ * the new one.
  */
 function newestList(
   behind: ServersBehind | undefined,
@@ -139,27 +142,27 @@ function hooksOf({ calls, asks, requests, executor, clock }: HookParts): RelayHo
     fromClient(incoming) {
       const { kind, method, frame } = incoming;
       if (kind === 'response') return asks.settle(frame.message);
-      if (method === 'tools/call')
+      if (method === METHODS.callTool)
         return kind === 'request' ? work.start(serveCall(incoming, calls)) : true;
-      if (method === 'notifications/cancelled')
+      if (method === METHODS.cancelled)
         return isCancelled(incoming.params.requestId, exchanges, lists);
       facts.note(incoming);
-      return kind === 'request' && method === 'tools/list'
+      return kind === 'request' && method === METHODS.listTools
         ? work.start(lists.serve(incoming, toClient))
         : false;
     },
     fromServer({ kind, method, params, frame }) {
       if (kind === 'response') return requests.settle(frame.message);
-      if (method === 'notifications/tools/list_changed') catalog.expire();
-      if (method !== 'notifications/progress') return false;
+      if (method === METHODS.toolsChanged) catalog.expire();
+      if (method !== METHODS.progress) return false;
       const exchange = exchanges.byToken(params.progressToken);
       if (exchange !== undefined) executor.progress(exchange, params);
       return exchange !== undefined;
     },
     async onServerGone(why) {
       requests.fail(why);
-      // Calls that the server had end by themselves, and say so; they were not cancelled. The
-      // others have nowhere to go.
+      // Calls that had reached the server end with `requests.fail`. Give them a turn to answer
+      // before the others are aborted.
       await new Promise(setImmediate);
       dropAll('the server is gone');
       await work.allDone(clock, LAST_WORDS_MS);
@@ -172,7 +175,7 @@ function hooksOf({ calls, asks, requests, executor, clock }: HookParts): RelayHo
   };
 }
 
-/** Counts what is being answered. */
+/** Counts the requests that are being answered. */
 function workUnderWay() {
   let underWay = 0;
   let wake = (): void => {};
@@ -199,7 +202,10 @@ function workUnderWay() {
   };
 }
 
-/** Nothing runs for a call that was taken back, whatever is decided about it later. */
+/**
+ * Aborts the call or list request that the client cancelled. An approval given afterwards starts
+ * nothing.
+ */
 function isCancelled(requestId: unknown, exchanges: Exchanges, lists: Lists): boolean {
   if (!isRequestId(requestId)) return false;
   const exchange = exchanges.byRequest(requestId);

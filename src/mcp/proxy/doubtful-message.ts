@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
 import { foldedName, type RefusedMessage } from '../../core/wire/json-rpc.ts';
-import type { WireMessage } from '../wire.ts';
+import { METHODS, type WireMessage } from '../wire.ts';
 
 /**
  * Why a message goes nowhere; `null` for one that means the same to every reader. Some readers take
@@ -36,7 +36,7 @@ function doubtAbout(message: WireMessage): string | null {
   );
 }
 
-/** To one reader a question, to another an answer. */
+/** A message with `method` and `result` is a request to one reader and an answer to another. */
 function doubtInKind(message: WireMessage): string | null {
   const parts = ['method', 'result', 'error'].filter((name) => Object.hasOwn(message, name));
   return parts.length > 1 ? `a message with ${parts.join(' and ')}` : null;
@@ -44,8 +44,8 @@ function doubtInKind(message: WireMessage): string | null {
 
 /** Methods that are acted on here. */
 const OWN_METHODS: ReadonlySet<string> = new Set([
-  ...['initialize', 'server/discover', 'tools/list', 'tools/call', 'elicitation/create'],
-  ...['notifications/cancelled', 'notifications/progress', 'notifications/tools/list_changed'],
+  ...[METHODS.initialize, METHODS.discover, METHODS.listTools, METHODS.callTool, METHODS.elicit],
+  ...[METHODS.cancelled, METHODS.progress, METHODS.toolsChanged],
 ]);
 
 /** A reader in C ends `tools/call\0` at its zero. */
@@ -63,7 +63,7 @@ function doubtInParts(message: WireMessage): string | null {
   if (isObject(result)) return doubtInResult(result);
   if (!isObject(params)) return null;
   const doubt = doubtInNames(params, PARAMS) ?? doubtInMeta(params._meta);
-  return doubt === null && method === 'tools/call' ? doubtInArguments(params.arguments) : doubt;
+  return doubt === null && method === METHODS.callTool ? doubtInArguments(params.arguments) : doubt;
 }
 
 function doubtInResult(result: JsonObject): string | null {
@@ -121,13 +121,15 @@ function doubtInArguments(args: JsonValue | undefined): string | null {
  */
 export function doubtBySchema(args: object, schema: unknown): string | null {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
-  const doubt = doubtInNames(args, declaredNames(Object.keys(properties)));
+  const isDeclared = (name: string): boolean => Object.hasOwn(properties, name);
+  // A name that the tool declares is no other spelling of one.
+  const doubt = Object.keys(args).every(isDeclared)
+    ? null
+    : doubtInNames(args, declaredNames(Object.keys(properties)));
   if (doubt !== null) return doubt;
   for (const [name, value] of Object.entries(args)) {
     const inner =
-      isObject(value) && Object.hasOwn(properties, name)
-        ? doubtBySchema(value, properties[name])
-        : null;
+      isObject(value) && isDeclared(name) ? doubtBySchema(value, properties[name]) : null;
     if (inner !== null) return inner;
   }
   return null;
@@ -240,15 +242,17 @@ const BLOCK = namesOf(
 );
 
 function doubtInNames(object: object, names: Names): string | null {
-  const seen = new Set<string>();
+  let seen: Set<string> | null = null;
   for (const name of Object.keys(object)) {
+    // In its own spelling: any other of it is refused below.
+    if (names.get(name) === name) continue;
     const folded = foldedName(name);
     const known = names.get(folded);
     if (known !== undefined && known !== name)
       return `a member whose name could be taken for "${known}"`;
-    if (seen.has(folded))
+    if (seen?.has(folded) === true)
       return 'two members whose names differ only by case or by characters that are not shown';
-    seen.add(folded);
+    (seen ??= new Set()).add(folded);
   }
   return null;
 }

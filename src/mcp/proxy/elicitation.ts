@@ -9,17 +9,16 @@ import {
   type ApprovalQuestion,
 } from '../../core/contract/approval.ts';
 import type { Frame, Link } from './link.ts';
-import { objectAt, type WireMessage } from '../wire.ts';
+import { METHODS, objectAt, type WireMessage } from '../wire.ts';
 
 /** Under which ours stands among the questions of a round. */
 export const CONSENT_KEY = 'allium_consent';
 
-/** Longer arguments are not read by anybody in a form; where they can be read is said. */
+/** Longer arguments are cut; the form says that the approval in the queue has them whole. */
 const MAX_SHOWN = 4000;
 
 /**
- * One required text, `decision`, with the answers there are, and a reason for whoever wants to give
- * one. No form ever asks for more.
+ * The form for one approval: `decision`, required, and `reason`, optional. No form asks for more.
  */
 export function consentForm({ toolName, shown, options }: ApprovalQuestion): JsonObject {
   const { always: _onTheChoices, ...described } = shown; // `answerLabel` says what it covers.
@@ -83,50 +82,60 @@ export function answerFrom(
 }
 
 /**
- * Whether a client that declares this can be shown a form. One that names no way of asking has
- * forms, as before there were others.
+ * Whether a client with these capabilities shows forms. `elicitation: {}` means forms, the only
+ * kind in older revisions.
  */
 export function canElicit({ elicitation }: JsonObject): boolean {
   return isObject(elicitation) && (isObject(elicitation.form) || elicitation.url === undefined);
 }
 
-const QUESTION = 'elicitation/create';
-
 /**
- * The link of a server whose questions say whose they are, as requests and inside of results. Every
- * other message is as it came: what a server wants of a model (sampling) and of the file system
- * (roots) is put to no person in our name.
+ * A server link that marks the questions of the server with the server's name, in requests and in
+ * results. Other messages are unchanged: sampling and roots ask no person in our name.
  */
 export const withMarkedQuestions = (server: Link): Link => ({
   ...server,
   start: (handlers) =>
     server.start({
       ...handlers,
-      onFrame: (frame) =>
-        handlers.onFrame({ ...frame, message: marked(frame.message, prefixFor(frame, server)) }),
+      onFrame: (frame) => handlers.onFrame(asksSomething(frame) ? marked(frame, server) : frame),
     }),
 });
 
-/** Only the host's own name for a server is told: what a server calls itself may be anything. */
+/**
+ * The prefix names the server as the host does: a name given by the server itself could be
+ * misleading.
+ */
 function prefixFor({ from }: Frame, { name }: Link): string {
   const known = from ?? name;
   return `Asked by the server${known === undefined ? '' : ` "${oneText(known)}"`}, not by allium: `;
 }
 
-function marked(message: WireMessage, prefix: string): WireMessage {
-  if (message.method === QUESTION)
-    return { ...message, params: question(objectAt(message, 'params'), prefix) };
-  const result = objectAt(message, 'result');
-  const asked = objectAt(result, 'inputRequests');
-  if (Object.keys(asked).length === 0) return message;
+const questionsIn = (message: WireMessage): JsonObject =>
+  objectAt(objectAt(message, 'result'), 'inputRequests');
+
+const asksSomething = ({ message }: Frame): boolean =>
+  message.method === METHODS.elicit || Object.keys(questionsIn(message)).length > 0;
+
+function marked(frame: Frame, server: Link): Frame {
+  const { message } = frame;
+  const prefix = prefixFor(frame, server);
+  if (message.method === METHODS.elicit) {
+    const params = question(objectAt(message, 'params'), prefix);
+    return { ...frame, message: { ...message, params } };
+  }
   const inputRequests = Object.fromEntries(
-    Object.entries(asked).map(([key, request]) => [key, inputRequest(request, prefix)]),
+    Object.entries(questionsIn(message)).map(([key, request]) => [
+      key,
+      inputRequest(request, prefix),
+    ]),
   );
-  return { ...message, result: { ...result, inputRequests } };
+  const result = { ...objectAt(message, 'result'), inputRequests };
+  return { ...frame, message: { ...message, result } };
 }
 
 function inputRequest(request: JsonValue, prefix: string): JsonValue {
-  if (!isObject(request) || request.method !== QUESTION) return request;
+  if (!isObject(request) || request.method !== METHODS.elicit) return request;
   return { ...request, params: question(objectAt(request, 'params'), prefix) };
 }
 

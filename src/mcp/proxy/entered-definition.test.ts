@@ -17,7 +17,7 @@ import {
   type ToolLayer,
 } from '../../index.ts';
 import { type ApprovalStore, answerApproval, memoryApprovals } from '../../policy/index.ts';
-import { memoryPins } from '../../pins/memory-pins.ts';
+import { memoryPins } from '../../pins/pin-stores.ts';
 import { aggregateLinks } from '../aggregate/aggregate-links.ts';
 import {
   scripted as upstreamServer,

@@ -1,35 +1,46 @@
-/** One call of a client, over however many requests it comes. */
+/** One call of a client. In the newer protocol several requests may belong to it. */
 
 import type { JsonObject } from '../../core/json/json-value.ts';
 import type { AbortSource, OwnAbort } from '../../core/time/abort.ts';
+import type { ToolContext } from '../../tools/tool.ts';
 import type { ServerAnswer } from './call-result.ts';
+import { pendingRequests } from '../../system/pending-requests.ts';
+import { abortError } from '../outgoing.ts';
 import type { RequestId } from '../wire.ts';
 
 export interface Exchange {
   callId: string;
-  /** Of the call: what belongs to one round of it is not in here. */
+  /**
+   * The parameters of the call, without `_meta`, `inputResponses` and `requestState` of single
+   * rounds.
+   */
   readonly params: JsonObject;
-  /** Whether every request carries its protocol and capabilities, and questions are results. */
+  /**
+   * Revision 2026-07-28 or later: every request carries protocol and capabilities, and questions
+   * are results.
+   */
   readonly isModern: boolean;
   /** What the client can do. */
   readonly capabilities: JsonObject;
   /** Takes the call back. */
   readonly abort: OwnAbort;
-  /** Of the round that is under way. */
+  /** `_meta` of the round that is under way. */
   meta: JsonObject;
   /** The request that waits for an answer; `null` while the client is expected to come back. */
   request: RequestId | null;
-  /** The client is not interested any more, and gets no answer. */
+  /** The client cancelled the call or is gone, and gets no answer. */
   isDropped: boolean;
   /**
-   * Somebody was asked about the call, and the server's list was not read since: not every server
-   * can say that its tools changed.
+   * A person was asked about the call, and the server's list was not read since. Read it again
+   * before sending: not every server announces that its tools changed.
    */
   wasAsked: boolean;
   /** What the server answered. */
   answer: ServerAnswer | null;
-  /** A protocol error of the server's, and the error it became on the way through the stack. */
+  /** A JSON-RPC error of the server, and the error thrown for it by the executor. */
   refusal: { readonly error: JsonObject; readonly thrown: Error } | null;
+  /** Set while the server runs the call: passes its progress to the layers. */
+  report: ToolContext['report'] | null;
   /** Told when the client has come back. */
   onReturn: (() => void) | null;
 }
@@ -45,17 +56,17 @@ export interface Exchanges {
 }
 
 export function createExchanges(): Exchanges {
-  const open = new Map<string, Exchange>();
+  const open = pendingRequests<Exchange>();
   const find = (test: (exchange: Exchange) => boolean): Exchange | undefined =>
-    [...open.values()].find(test);
+    open.all().find(test);
   return {
-    open: (exchange) => void open.set(exchange.callId, exchange),
-    close: (exchange) => void open.delete(exchange.callId),
+    open: (exchange) => open.add(exchange.callId, exchange),
+    close: (exchange) => void open.take(exchange.callId),
     byCall: (callId) => open.get(callId),
     byRequest: (id) => find(({ request }) => request === id),
     byToken: (token) => find(({ meta }) => meta.progressToken === token),
     get all() {
-      return [...open.values()];
+      return open.all();
     },
   };
 }
@@ -75,10 +86,4 @@ export function clientIsThere(exchange: Exchange, abort: AbortSource): Promise<v
       resolve();
     };
   });
-}
-
-/** What somebody who was kept waiting for nothing is told. */
-export function abortError(abort: AbortSource): Error {
-  const reason = abort.reason();
-  return reason instanceof Error ? reason : new Error('aborted');
 }

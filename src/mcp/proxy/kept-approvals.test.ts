@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json/json-value.ts';
 import { recordingSink, settle } from '../../../conformance/index.ts';
 import { auditLog, consent } from '../../../middleware/index.ts';
 import { answerApproval } from '../../approvals/store/answer-approval.ts';
-import { memoryApprovals } from '../../approvals/store/memory-approvals.ts';
+import { memoryApprovals } from '../../approvals/store/approval-stores.ts';
 import type { Receipt } from '../../receipts/receipt.ts';
 import { ERAS, metaIn, scripted, type Script, statusIn } from './scripted.fixture.ts';
 

@@ -8,12 +8,11 @@ import { approvalState } from '../../approvals/store/approval-rules.ts';
 import { queueIdOf } from './queue-prompt.ts';
 
 /**
- * What became of the same call, made before: it can be taken up, it still waits, or there is
- * nothing to take up.
+ * The approval of the same call, made before: decided (`take`), pending (`wait`), or none (`null`).
  */
 export type Kept = { readonly take: string; readonly callId: string } | KeptWaiting | null;
 
-/** Nobody has decided about the call yet. */
+/** The approval is still pending. */
 export interface KeptWaiting {
   readonly wait: string;
   readonly kind: Approval['kind'];
@@ -26,7 +25,7 @@ export interface KeptApprovals {
   find(name: string, args: JsonObject): Kept | Promise<Kept>;
 }
 
-/** Calls that wait, beyond which the oldest are no longer looked for. */
+/** The most pending calls that are remembered; beyond it the oldest is forgotten. */
 const MAX_NOTED = 1000;
 
 /**
@@ -48,7 +47,7 @@ export function keptApprovals(
   };
   let isRead = false;
   const before = (async () => {
-    // A copy of a question that somebody left in the queue is no call that could be taken up.
+    // `queuePrompt` leaves copies of questions in the store; they stand for no call.
     for (const { id, toolName, arguments: args, turn } of await store.list())
       if (args !== null && turn.sessionId === sessionId && !id.startsWith(queueIdOf('')))
         note(id, toolName, args);
@@ -68,7 +67,7 @@ export function keptApprovals(
       return null;
     }
     if (state === 'pending') return { wait: id, kind: approval.kind };
-    // Of two that come at once, one takes it up.
+    // Two equal calls may look at once: the first resumes the approval.
     if (waiting.get(key) !== id) return null;
     waiting.delete(key);
     return { take: id, callId: approval.callId };

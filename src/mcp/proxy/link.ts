@@ -1,7 +1,19 @@
-/** One side of the proxy: a connection to a client or to a server, whatever carries it. */
+/**
+ * One side of the proxy: a connection to a client or a server over stdio, HTTP or in process, and
+ * its messages.
+ */
 
 import type { MessageReading } from '../../core/wire/json-rpc.ts';
-import { answerInstead, type RequestId, type WireMessage } from '../wire.ts';
+import type { JsonObject } from '../../core/json/json-value.ts';
+import {
+  answerInstead,
+  kindOf,
+  methodOf,
+  modernVersionOf,
+  objectAt,
+  type RequestId,
+  type WireMessage,
+} from '../wire.ts';
 
 /**
  * A message on its way. It is written anew wherever it goes: bytes that one reader took for this
@@ -20,13 +32,53 @@ export interface Frame {
   readonly paramHeaders?: ReadonlyMap<string, string>;
 }
 
+interface Read {
+  readonly frame: Frame;
+  /** Empty for a response. */
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly meta: JsonObject;
+  /** The revision it says it speaks; `null` in the revisions that agree on one in a handshake. */
+  readonly modernVersion: string | null;
+}
+
+/** A request: it gets one answer. */
+export interface IncomingRequest extends Read {
+  readonly kind: 'request';
+  readonly id: RequestId;
+}
+
+/** One message, taken apart once for the hooks and for forwarding. */
+export type Incoming =
+  | IncomingRequest
+  | (Read & { readonly kind: 'notification'; readonly id: null })
+  | (Read & { readonly kind: 'response'; readonly id: RequestId });
+
+/** `null` for what is no message of JSON-RPC 2.0. */
+export function readIncoming(frame: Frame): Incoming | null {
+  const { message } = frame;
+  const kind = kindOf(message);
+  if (kind === null) return null;
+  const params = objectAt(message, 'params');
+  // Requests and responses have an id: that is how the kind is told.
+  return {
+    kind,
+    id: kind === 'notification' ? null : message.id,
+    frame,
+    method: methodOf(message),
+    params,
+    meta: objectAt(params, '_meta'),
+    modernVersion: modernVersionOf(message),
+  } as Incoming;
+}
+
 export interface LinkHandlers {
   onFrame(frame: Frame): void;
   /** Instead of frames, where the link is one of bytes: chunks as they arrive. */
   onChunk?(chunk: Uint8Array): void;
   /**
-   * Something arrived that goes nowhere. Says what, never what was in it; `id` where it is a
-   * request whose sender can be told.
+   * A message was refused. `problem` names the kind of fault and quotes no content; `id` is given
+   * for a request that can be answered.
    */
   onGarbage(problem: string, id?: RequestId): void;
   /** The other side is gone. Called once, also after `close`. */
@@ -34,8 +86,8 @@ export interface LinkHandlers {
 }
 
 /**
- * The port behind which stdio, HTTP and tests stand. Messages arrive in order and one at a time.
- * `send` after the end is ignored: whoever is gone is owed nothing.
+ * The port that stdio, HTTP and tests implement. Messages arrive in order and one at a time. `send`
+ * after the end does nothing.
  */
 export interface Link {
   /** For spans and messages: `pipe` for stdio, `tcp` for HTTP. */
@@ -69,7 +121,7 @@ export interface Link {
   readonly behind?: ServersBehind;
 }
 
-/** What becomes of servers behind one link that no message of the protocol tells. */
+/** Changes of the servers behind one link that the protocol has no message for. */
 export interface ServersBehind {
   /**
    * Told at once whenever the tools of one of them may be others than were listed: it said so, or
@@ -85,10 +137,7 @@ export interface ServersBehind {
   open(toolName: string): Promise<void>;
 }
 
-/**
- * Gives on what was read: the message, an error in the place of an answer that was refused, or what
- * is wrong with it.
- */
+/** Hands on a reading: the message, an error in the place of a refused answer, or the problem. */
 export function deliver(
   reading: MessageReading,
   { onFrame, onGarbage }: Pick<LinkHandlers, 'onFrame' | 'onGarbage'>,

@@ -4,10 +4,10 @@ import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
 import { type AbortSource, createAbort, type OwnAbort } from '../../core/time/abort.ts';
 import type { Catalog } from './catalog.ts';
-import type { IncomingRequest } from './incoming.ts';
+import type { IncomingRequest } from './link.ts';
 import { pendingRequests } from '../../system/pending-requests.ts';
-import type { Outgoing } from './outgoing.ts';
-import { CODES, errorMessage, type RequestId, type WireMessage } from '../wire.ts';
+import type { Outgoing } from '../outgoing.ts';
+import { CODES, errorMessage, METHODS, type RequestId, type WireMessage } from '../wire.ts';
 
 export interface Lists {
   /**
@@ -16,7 +16,7 @@ export interface Lists {
    * forwarded.
    */
   serve(request: IncomingRequest, respond: (message: WireMessage) => void): Promise<void>;
-  /** Whether the request that was taken back is one of these. */
+  /** Aborts the list request with this id; `false` where none is open. */
   cancel(id: RequestId): boolean;
   /**
    * Reads the list where it is not known, or may have changed, until it is the newest; `null` where
@@ -25,10 +25,10 @@ export interface Lists {
   ensure(meta: JsonObject, abort: AbortSource): Promise<void> | null;
 }
 
-/** A server that says so every time its list is read does not want it read. */
+/** The most readings in a row of a list that the server says has changed each time. */
 const MAX_READINGS = 8;
 
-/** A server whose list never ends is not read to the end. */
+/** The most pages that are read of one list. */
 const MAX_PAGES = 200;
 
 const ENVELOPE = 'io.modelcontextprotocol/';
@@ -53,7 +53,7 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
       const asOf = catalog.expiries;
       open.add(id, abort);
       try {
-        const answer = await server.request('tools/list', params, { abort });
+        const answer = await server.request(METHODS.listTools, params, { abort });
         const result = isObject(answer.result)
           ? { result: shownPage(catalog, request, answer.result, asOf) }
           : {};
@@ -79,7 +79,7 @@ export function createLists(catalog: Catalog, server: Outgoing): Lists {
 async function readAll(catalog: Catalog, server: Outgoing, meta: JsonObject): Promise<void> {
   const abort = createAbort();
   const asOf = catalog.expiries;
-  // What a request says of its protocol, and nothing of what it was about.
+  // Only the protocol members of `_meta`: its progress token belongs to the request it came with.
   const envelope = Object.fromEntries(
     Object.entries(meta).filter(([name]) => name.startsWith(ENVELOPE)),
   );
@@ -88,7 +88,7 @@ async function readAll(catalog: Catalog, server: Outgoing, meta: JsonObject): Pr
   let cursor: JsonValue | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = { ...(cursor === undefined ? {} : { cursor }), ..._meta };
-    const message = await server.request('tools/list', params, { abort });
+    const message = await server.request(METHODS.listTools, params, { abort });
     if (!isObject(message.result)) throw new Error('the server did not answer with a list');
     pages.push(...toolsIn(message.result));
     cursor = message.result.nextCursor;
@@ -110,7 +110,8 @@ function shownPage(
     isLast: typeof result.nextCursor !== 'string',
     asOf,
   });
-  // What layers show may change without the server's doing, so it must not be kept.
+  // Layers may show other tools without a change at the server, so a client must not cache the
+  // page.
   const fresh = modernVersion === null ? {} : { ttlMs: 0, cacheScope: 'private' };
   return { ...result, tools: catalog.shown(page), ...fresh };
 }

@@ -10,10 +10,10 @@ import { sourceOf } from '../../core/time/abort.ts';
 import type { ClientFacts } from './client-facts.ts';
 import { answerFrom, canElicit, CONSENT_KEY, consentForm } from './elicitation.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from '../outgoing.ts';
 import { queuePrompt } from './queue-prompt.ts';
 import type { Rounds } from './rounds.ts';
-import { notificationMessage, type RequestId, type WireMessage } from '../wire.ts';
+import { METHODS, notificationMessage, type RequestId, type WireMessage } from '../wire.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { ApprovalStore } from '../../approvals/store/approval.ts';
 import { askPeople } from '../../approvals/ask-people.ts';
@@ -27,7 +27,7 @@ export interface PeopleSettings {
   readonly returnMs: number;
   /** How long a client that waits is kept waiting for a person. */
   readonly patienceMs: number;
-  /** How long the queue is watched where nobody can be asked. */
+  /** How long the queue is watched where no channel can ask. */
   readonly waitMs: number;
   readonly clock: Clock;
 }
@@ -41,7 +41,7 @@ export interface PeopleParts {
   readonly toClient: (message: WireMessage, about: RequestId) => void;
 }
 
-/** How often the queue is looked at while somebody is asked. */
+/** How often the queue is read while a question is open. */
 const POLL_MS = 250;
 
 /** The client's own forms, whatever channels the host has, and the queue. */
@@ -56,7 +56,7 @@ export function peoplePrompt(parts: PeopleParts): ApprovalPrompt {
     channels: [elicitation(parts), ...prompts],
     queue: queuePrompt({ store, clock, pollMs: POLL_MS, maxMs: returnMs }, argsOf),
     ...{ clock, waitMs },
-    // Who gets the question as a result waits for nothing.
+    // A modern client gets the question as a result, so that it is not kept waiting.
     patienceMs: ({ callId }) => (exchanges.byCall(callId)?.isModern === true ? null : patienceMs),
     onWaiting: ({ callId }, beat) => heartbeat(parts, exchanges.byCall(callId), beat),
   });
@@ -77,7 +77,7 @@ const elicitation =
     const { signal } = question;
     if (exchange.isModern) {
       const asked = {
-        [CONSENT_KEY]: { method: 'elicitation/create', params: { mode: 'form', ...form } },
+        [CONSENT_KEY]: { method: METHODS.elicit, params: { mode: 'form', ...form } },
       };
       return answerFrom(
         (await rounds.ask(exchange, asked, signal))[CONSENT_KEY],
@@ -85,14 +85,14 @@ const elicitation =
         facts.name,
       );
     }
-    const { result } = await client.request('elicitation/create', form, {
+    const { result } = await client.request(METHODS.elicit, form, {
       abort: sourceOf(signal),
       about: exchange.request,
     });
     return answerFrom(result, question, facts.name);
   };
 
-/** So small that whatever the server reports is more. */
+/** Progress so small that the first progress of the server is larger. */
 function heartbeat({ toClient }: PeopleParts, exchange: Exchange | undefined, beat: number): void {
   const { meta, request = null } = exchange ?? {};
   if (meta?.progressToken === undefined || request === null) return;
@@ -101,28 +101,28 @@ function heartbeat({ toClient }: PeopleParts, exchange: Exchange | undefined, be
     progress: beat / 1e9,
     message: 'waiting for somebody to decide',
   };
-  toClient(notificationMessage('notifications/progress', progress), request);
+  toClient(notificationMessage(METHODS.progress, progress), request);
 }
 
 export interface AskParts {
-  /** The client, a terminal: whoever can be asked right now. */
+  /** Channels that can ask a person now: the client's forms, a terminal. */
   readonly channels: readonly ApprovalPrompt[];
   readonly queue: ApprovalPrompt;
   readonly clock: Clock;
-  /** How long the queue is watched where nobody else can be asked. */
+  /** How long the queue is watched where no channel can ask. */
   readonly waitMs: number;
   /** How long a question may take; `null` where the client does not wait for the answer. */
   readonly patienceMs: (question: ApprovalQuestion) => number | null;
-  /** Told now and then while somebody is asked, so that a client sees that the call lives. */
+  /** Called every `BEAT_MS` while a question is open, so that the client sees progress. */
   readonly onWaiting: (question: ApprovalQuestion, beat: number) => void;
 }
 
-/** Clients give up after a minute in which they hear nothing. */
+/** Clients give up on a request after a minute without progress. */
 const BEAT_MS = 10_000;
 
 /**
- * `null`, and with it a call that waits in the queue, where nobody can be asked or nobody answers
- * in time.
+ * Asks on all channels and in the queue at once. Answers `null` where no channel can ask or the
+ * time is up; the call then waits in the queue.
  */
 export function askEverywhere(parts: AskParts): ApprovalPrompt {
   return async function people(question) {
@@ -155,7 +155,7 @@ export function askEverywhere(parts: AskParts): ApprovalPrompt {
 
 const PENDING = Symbol('pending');
 
-/** Whoever cannot ask anybody says so at once. */
+/** Channels that cannot ask answer within one turn of the loop; after that a question is open. */
 const soon = (): Promise<typeof PENDING> =>
   new Promise((resolve) => setImmediate(() => resolve(PENDING)));
 

@@ -9,7 +9,7 @@ import {
   permissions,
   rateLimit,
 } from '../../../middleware/index.ts';
-import { memoryPins } from '../../pins/memory-pins.ts';
+import { memoryPins } from '../../pins/pin-stores.ts';
 import type { Receipt } from '../../receipts/receipt.ts';
 import { CONSENT_KEY } from './elicitation.ts';
 import {

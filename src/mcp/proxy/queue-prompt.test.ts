@@ -6,8 +6,7 @@ import type { ApprovalQuestion } from '../../core/contract/approval.ts';
 import { settle, testClock } from '../../../conformance/index.ts';
 import { answerApproval } from '../../approvals/store/answer-approval.ts';
 import type { ApprovalStore } from '../../approvals/store/approval.ts';
-import { fileApprovals } from '../../approvals/store/file-approvals.ts';
-import { memoryApprovals } from '../../approvals/store/memory-approvals.ts';
+import { fileApprovals, memoryApprovals } from '../../approvals/store/approval-stores.ts';
 import { queueIdOf, queuePrompt } from './queue-prompt.ts';
 
 const POLL_MS = 250;

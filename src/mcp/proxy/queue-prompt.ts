@@ -53,7 +53,10 @@ export function queuePrompt(
   };
 }
 
-/** Another than that of the call, which waits under its own when nobody answers in time. */
+/**
+ * The id of the copy in the queue. If no answer comes in time, the call itself waits under its own
+ * id.
+ */
 export const queueIdOf = (id: string): string => `queue_${id}`;
 
 function recordOf(
@@ -124,12 +127,12 @@ function nextLook(clock: Clock, ms: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Whoever looks at the queue sees that there is nothing to decide any more. */
+/** Closes the copy, so that the queue shows no open question. */
 async function close(store: ApprovalStore, approval: Approval, clock: Clock): Promise<void> {
   const now = clock.now();
   const closed = takenUp(approval, approval.reply, now);
   if (!(await store.replace(closed))) {
-    // Somebody answered at the last moment.
+    // The store has a newer version: an answer came at the last moment.
     const newest = await store.get(approval.id);
     if (newest !== null && newest.taken === null) await close(store, newest, clock);
     return;

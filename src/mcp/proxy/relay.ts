@@ -1,17 +1,14 @@
-/**
- * Two links, and what goes between them. Whatever no hook takes is forwarded as the message it was
- * read as.
- */
+/** Two links and the messages between them. A message that no hook takes is forwarded. */
 
 import { describeThrown } from '../../core/contract/errors.ts';
 import { type PendingRequests, pendingRequests } from '../../system/pending-requests.ts';
-import { type Incoming, readIncoming } from './incoming.ts';
-import type { Frame, Link } from './link.ts';
+import { type Frame, type Incoming, type Link, readIncoming } from './link.ts';
 import { refusalOf } from './doubtful-message.ts';
 import {
   answerInstead,
   CODES,
   errorMessage,
+  METHODS,
   refusalMessage,
   type RequestId,
   type WireMessage,
@@ -22,11 +19,11 @@ export interface RelayHooks {
   fromClient?(incoming: Incoming): boolean;
   fromServer?(incoming: Incoming): boolean;
   /**
-   * The server is gone. What was taken has to be answered now; the client is there until this is
-   * done.
+   * The server is gone. Requests that a hook took are answered now; the client link closes
+   * afterwards.
    */
   onServerGone?(why: string): Promise<void>;
-  /** The client is gone: nobody waits for anything any more. */
+  /** The client is gone: no request needs an answer any more. */
   onClientGone?(): void;
 }
 
@@ -46,8 +43,8 @@ export interface RelayEnd {
 }
 
 /**
- * How often a server is told that a request of its own was refused. One that goes on need not read
- * it, and what it does not read is kept here.
+ * How often a server is told that a request of its own was refused. A server that never reads these
+ * answers would fill the memory of this process.
  */
 const MAX_REFUSED = 1000;
 
@@ -149,8 +146,8 @@ function fromClient(running: Running, given: Frame): void {
   if (outcome === 'failed' && kind === 'request') refuseUnread(client, frame.message);
   if (outcome !== 'left') return;
   if (kind === 'request') open.add(id, id);
-  // Whoever takes a request back gets no answer, and none has to be made up.
-  if (method === 'notifications/cancelled') open.take(params.requestId);
+  // A cancelled request gets no answer, also if the server dies.
+  if (method === METHODS.cancelled) open.take(params.requestId);
   forward(client, server, frame);
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { isObject } from '../../core/json/json.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestId } from '../wire.ts';
-import type { IncomingRequest } from './incoming.ts';
+import type { IncomingRequest } from './link.ts';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
 
@@ -26,10 +26,7 @@ interface Held {
   readonly resolve: (answers: JsonObject) => void;
 }
 
-/**
- * A call whose client does not come back in `returnMs` is cancelled: nothing runs for somebody who
- * has gone.
- */
+/** A call whose client does not come back in `returnMs` is cancelled, and does not run. */
 export function createRounds(
   { clock, returnMs }: { readonly clock: Clock; readonly returnMs: number },
   respond: (id: RequestId, result: JsonObject) => void,
@@ -88,20 +85,20 @@ const PREFIX = 'allium1.';
 interface RequestStates<T> {
   /** A state for this call, until then. */
   issue(params: JsonObject, expiresAt: number, held: T): string;
-  /** What was held for a state, once; or why there is nothing. */
+  /** The value held for a state, once; or why there is none. */
   redeem(
     state: unknown,
     params: JsonObject,
     now: number,
   ): { readonly held: T } | { readonly problem: string };
-  /** Forgets a state that nobody will come back with. */
+  /** Forgets a state that the client will not send. */
   revoke(state: string): void;
 }
 
-/** More calls that wait for their client than one could have: beyond it the oldest are given up. */
+/** The most calls that wait for their client; beyond it the oldest is given up. */
 const MAX_HELD = 10_000;
 
-/** The key lives as long as the process: what is held does, too. */
+/** The signing key is made for this process, as the held values live only here. */
 export function requestStates<T>(onGivenUp: (held: T) => void): RequestStates<T> {
   const key = randomBytes(32);
   const held = new Map<string, { readonly digest: string; readonly value: T }>();
@@ -123,7 +120,7 @@ export function requestStates<T>(onGivenUp: (held: T) => void): RequestStates<T>
       if (read === null) return { problem: 'the state is not one that was given out here' };
       const found = held.get(read.nonce);
       if (found === undefined) return { problem: 'the state was used before, or is too old' };
-      // Whoever comes back with something else has had the one use of it.
+      // A state is good for one use, also if the request that brings it does not fit.
       held.delete(read.nonce);
       const problem =
         now >= read.expiresAt
@@ -140,7 +137,7 @@ export function requestStates<T>(onGivenUp: (held: T) => void): RequestStates<T>
   };
 }
 
-/** Of a call, whatever it is sent again with. */
+/** Name and arguments of a call; the other members differ from round to round. */
 const digestOf = ({ name, arguments: args }: JsonObject): string =>
   hashCanonical({ name: name ?? null, arguments: args ?? {} });
 
@@ -154,7 +151,7 @@ function readState(
   const wanted = Buffer.from(sign(body));
   if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted))
     return null;
-  // Nobody else could have signed it, so it is what was written.
+  // The signature fits, so the content was written by `issue`.
   const content: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
   if (
     !isObject(content) ||

@@ -15,6 +15,7 @@ import {
   errorMessage,
   isRequestId,
   kindOf,
+  METHODS,
   modernVersionOf,
   paramsOf,
   resultMessage,
@@ -119,9 +120,9 @@ function greetedResult(
   { instructions, ...serverInfo }: ServerInfo,
 ): JsonObject | null {
   const { method } = message;
-  if (method === 'ping') return {};
-  if (method === 'tools/list') return { tools: [] };
-  if (method !== 'initialize') return null;
+  if (method === METHODS.ping) return {};
+  if (method === METHODS.listTools) return { tools: [] };
+  if (method !== METHODS.initialize) return null;
   const { protocolVersion } = paramsOf(message);
   const [newest = ''] = GREETED;
   return {
@@ -142,8 +143,8 @@ function modernResult(
     cacheScope: 'private',
     _meta: { 'io.modelcontextprotocol/serverInfo': { ...serverInfo } },
   };
-  if (method === 'tools/list') return { ...complete, tools: [] };
-  if (method !== 'server/discover') return null;
+  if (method === METHODS.listTools) return { ...complete, tools: [] };
+  if (method !== METHODS.discover) return null;
   return {
     ...complete,
     supportedVersions: MODERN,

@@ -13,8 +13,8 @@ import {
 } from '../../tools/tool.ts';
 import { serverAnswer } from './call-result.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
-import { GoneError, type Outgoing } from './outgoing.ts';
-import { objectAt, type WireMessage } from '../wire.ts';
+import { GoneError, type Outgoing, progressIn } from '../outgoing.ts';
+import { METHODS, objectAt, type WireMessage } from '../wire.ts';
 
 export interface ServerCallParts {
   readonly exchanges: Exchanges;
@@ -42,20 +42,19 @@ export interface ServerCallParts {
   ) => Promise<WireMessage>;
 }
 
-/** A server that asks more often than this does not want to answer. */
+/** The most rounds of questions for one call. */
 const MAX_ROUNDS = 32;
 
-/** The reporters of the calls that have reached the server, by call. */
+/** The executor of every tool of the server behind the proxy. */
 export interface ServerExecutor extends ToolExecutor {
   /** Progress that the server tells of. Goes through the layers like a tool's own. */
   progress(exchange: Exchange, params: JsonObject): void;
 }
 
 export function serverExecutor(parts: ServerCallParts): ServerExecutor {
-  const reporters = new Map<string, (params: JsonObject) => void>();
   return {
     kind: 'mcp_server',
-    progress: ({ callId }, params) => reporters.get(callId)?.(params),
+    progress: ({ report }, params) => report?.(progressIn(params)),
     async execute({ tool, args, context }) {
       const exchange = parts.exchanges.byCall(context.callId);
       const abort = abortOfRunning(context);
@@ -63,20 +62,32 @@ export function serverExecutor(parts: ServerCallParts): ServerExecutor {
         throw toolFailure('Nobody waits for this call any more.', { executed: 'no' });
       // It may have been allowed while its client was away: it runs for a client that is there.
       if (exchange.request === null) await clientIsThere(exchange, abort);
-      // The stack changes only the numbers and the text; it is told only what it can read.
-      reporters.set(exchange.callId, ({ progress, total, message }) =>
-        context.report({
-          ...(typeof progress === 'number' ? { progress } : {}),
-          ...(typeof total === 'number' ? { total } : {}),
-          ...(typeof message === 'string' ? { message } : {}),
-        }),
-      );
+      exchange.report = context.report;
+      const call = { exchange, name: tool.name, args: args as JsonObject, context, abort };
       try {
-        const call = { exchange, name: tool.name, args: args as JsonObject, context, abort };
-        return await inRounds(call, parts);
+        let round: JsonObject | null = null;
+        for (let count = 0; count < MAX_ROUNDS; count += 1) {
+          const raw = resultIn(await sent(call, parts, round), exchange);
+          if (raw.resultType === 'task' || isObject(raw.task))
+            throw toolFailure(NO_TASKS, { executed: 'unknown' });
+          if (raw.resultType !== 'input_required') {
+            exchange.answer = serverAnswer(raw, count > 0);
+            return exchange.answer.output;
+          }
+          const questions = objectAt(raw, 'inputRequests');
+          const inputResponses = await parts.ask(exchange, questions, abort.read());
+          const { requestState } = raw;
+          round = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+        }
+      } catch (thrown) {
+        throw thrown instanceof GoneError ? lost(thrown) : thrown;
       } finally {
-        reporters.delete(exchange.callId);
+        exchange.report = null;
       }
+      throw toolFailure(
+        `The server of ${oneLine(tool.name)} asked for more and more input, and was given up.`,
+        { executed: 'unknown' },
+      );
     },
   };
 }
@@ -89,53 +100,45 @@ interface RunningCall {
   readonly abort: AbortSource;
 }
 
-async function inRounds(call: RunningCall, parts: ServerCallParts): Promise<unknown> {
+/** Sends one round of a call, once the newest list is known. What is known is not waited for. */
+function sent(
+  call: RunningCall,
+  parts: ServerCallParts,
+  round: JsonObject | null,
+): Promise<WireMessage> {
   const { exchange, name, args, context, abort } = call;
-  let round: JsonObject | null = null;
-  for (let count = 0; count < MAX_ROUNDS; count += 1) {
-    const message = await parts
-      .around(exchange, name, async (meta) => {
-        await newestList(call, parts, count > 0);
-        // From here to the sending nothing is waited for.
-        demandSame(context, count > 0);
-        const params = paramsFor(exchange.params, name, args, round, meta);
-        return parts.server.request('tools/call', params, { abort });
-      })
-      .catch(lost);
-    const raw = resultIn(message, exchange);
-    if (raw.resultType === 'task' || isObject(raw.task))
-      throw toolFailure(NO_TASKS, { executed: 'unknown' });
-    if (raw.resultType !== 'input_required') {
-      exchange.answer = serverAnswer(raw, count > 0);
-      return exchange.answer.output;
-    }
-    const inputResponses = await parts.ask(exchange, objectAt(raw, 'inputRequests'), abort.read());
-    const { requestState } = raw;
-    round = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
-  }
-  throw toolFailure(
-    `The server of ${oneLine(name)} asked for more and more input, and was given up.`,
-    { executed: 'unknown' },
-  );
+  const isUnderWay = round !== null;
+  return parts.around(exchange, name, (meta) => {
+    const send = (): Promise<WireMessage> => {
+      demandSame(context, isUnderWay);
+      const params = paramsFor(exchange.params, name, args, round, meta);
+      return parts.server.request(METHODS.callTool, params, { abort });
+    };
+    const reading = parts.upToDate(exchange, name, abort);
+    // From the newest list to the sending nothing is waited for.
+    return reading === null ? send() : newestList(reading, call, parts, isUnderWay).then(send);
+  });
 }
 
 /** Waits until the newest list is known: by the time it was read, it may be out of date again. */
 async function newestList(
+  first: Promise<void>,
   { exchange, name, abort }: RunningCall,
   { upToDate }: ServerCallParts,
   isUnderWay: boolean,
 ): Promise<void> {
+  let reading: Promise<void> | null = first;
   for (let tries = 0; tries < MAX_ROUNDS; tries += 1) {
-    const reading = upToDate(exchange, name, abort);
-    if (reading === null) return;
     await reading.catch((thrown: unknown) => unlisted(thrown, name, abort, isUnderWay));
+    reading = upToDate(exchange, name, abort);
+    if (reading === null) return;
   }
   unlisted(null, name, abort, isUnderWay);
 }
 
 /**
- * In the same step as the sending: whoever was asked about this call was asked about the tool as it
- * was then.
+ * Throws where the tool changed since the call was decided about. Runs in the same step as the
+ * sending.
  */
 function demandSame(context: ToolContext, isUnderWay: boolean): void {
   const change = changeWhileRunning(context);
@@ -146,7 +149,7 @@ function demandSame(context: ToolContext, isUnderWay: boolean): void {
     : definitionChanged(change.message);
 }
 
-/** What the tool is now cannot be told, so nothing is sent. */
+/** The newest list could not be read, so nothing is sent. */
 function unlisted(thrown: unknown, name: string, abort: AbortSource, isUnderWay: boolean): never {
   if (abort.isAborted()) throw thrown;
   throw toolFailure(
@@ -179,13 +182,11 @@ function paramsFor(
   return round === null ? params : { ...params, ...round };
 }
 
-function lost(thrown: unknown): never {
-  if (!(thrown instanceof GoneError)) throw thrown;
-  throw toolFailure(
-    `The server is gone (${thrown.message}). The call may have done its work; check before you try again.`,
+const lost = ({ message }: GoneError): Error =>
+  toolFailure(
+    `The server is gone (${message}). The call may have done its work; check before you try again.`,
     { executed: 'unknown', category: 'network', errorClass: 'fatal' },
   );
-}
 
 /**
  * An error of the protocol goes through the stack as a failure, and is kept to be handed on as what

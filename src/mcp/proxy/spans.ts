@@ -18,7 +18,7 @@ import {
 } from '@opentelemetry/api';
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { oneLine } from '../../core/contract/errors.ts';
-import { objectAt, type RequestId } from '../wire.ts';
+import { METHODS, objectAt, type RequestId } from '../wire.ts';
 
 /** What is known of a request. */
 export interface SpanFacts {
@@ -49,7 +49,10 @@ export interface ProxySpans {
 
 const KEYS = ['traceparent', 'tracestate', 'baggage'];
 
-/** Without a provider nothing is made, and what a client sent goes on to the server as it is. */
+/**
+ * Without a tracer provider no span is made, and `_meta` of the client goes to the server
+ * unchanged.
+ */
 export function proxySpans(): ProxySpans {
   return {
     server(facts, work, endOf) {
@@ -65,7 +68,7 @@ export function proxySpans(): ProxySpans {
         { kind: SpanKind.SERVER, attributes: attributesOf(facts) },
         parent,
       );
-      return context.with(trace.setSpan(parent, span), () => ended(span, work(), endOf));
+      return context.with(trace.setSpan(parent, span), () => ended(span, work, endOf));
     },
     client(facts, work, endOf) {
       if (!isTraced()) return work(facts.meta);
@@ -77,14 +80,14 @@ export function proxySpans(): ProxySpans {
       const carrier: Record<string, string> = {};
       propagation.inject(own, carrier, defaultTextMapSetter);
       const { traceparent: _parent, tracestate: _state, baggage: _baggage, ...meta } = facts.meta;
-      return context.with(own, () => ended(span, work({ ...meta, ...carrier }), endOf));
+      return context.with(own, () => ended(span, () => work({ ...meta, ...carrier }), endOf));
     },
   };
 }
 
 const tracer = (): Tracer => trace.getTracer('allium');
 
-/** Before a provider is registered every span is one that nobody sees. */
+/** Before a provider is registered, spans are recorded nowhere. */
 function isTraced(): boolean {
   const provider: TracerProvider & { getDelegateTracer?(name: string): unknown } =
     trace.getTracerProvider();
@@ -103,7 +106,7 @@ function attributesOf({
   sessionId,
 }: SpanFacts): Attributes {
   return {
-    'mcp.method.name': 'tools/call',
+    'mcp.method.name': METHODS.callTool,
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': oneLine(toolName),
     'network.transport': transport,
@@ -113,9 +116,13 @@ function attributesOf({
   };
 }
 
-async function ended<T>(span: Span, work: Promise<T>, endOf: (value: T) => SpanEnd): Promise<T> {
+async function ended<T>(
+  span: Span,
+  work: () => Promise<T>,
+  endOf: (value: T) => SpanEnd,
+): Promise<T> {
   try {
-    const value = await work;
+    const value = await work();
     const { isError = false, code } = endOf(value);
     if (code !== undefined)
       span.setAttributes({ 'rpc.response.status_code': String(code), 'error.type': String(code) });
@@ -123,7 +130,7 @@ async function ended<T>(span: Span, work: Promise<T>, endOf: (value: T) => SpanE
     if (code !== undefined || isError) span.setStatus({ code: SpanStatusCode.ERROR });
     return value;
   } catch (thrown) {
-    // Whatever was thrown may speak of the call's contents.
+    // The message of the thrown error may quote the call's contents.
     span.setAttribute('error.type', '_OTHER').setStatus({ code: SpanStatusCode.ERROR });
     throw thrown;
   } finally {

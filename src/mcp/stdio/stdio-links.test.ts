@@ -24,7 +24,7 @@ function recordingOutput() {
 const line = (id: number): string => `{"id":${id}}\n`;
 
 describe('a link over streams', () => {
-  it('sends the first message of a turn at once, and all others of it in one write and in order', async () => {
+  it('sends the first message of the first turn at once, and all others of it in one write and in order', async () => {
     const { output, writes } = recordingOutput();
     const link = streamLink(new PassThrough(), output);
     for (const id of [1, 2, 3, 4]) link.send({ message: { id } });
@@ -34,14 +34,18 @@ describe('a link over streams', () => {
     expect(writes).toEqual([[line(1)], [line(2), line(3), line(4)]]);
   });
 
-  it('begins anew with the next turn', async () => {
+  it('sends all messages of a turn in one write after a turn with several, and the first at once after a turn with one', async () => {
     const { output, writes } = recordingOutput();
     const link = streamLink(new PassThrough(), output);
     for (const id of [1, 2]) link.send({ message: { id } });
     await new Promise(setImmediate);
-    link.send({ message: { id: 3 } });
+    for (const id of [3, 4]) link.send({ message: { id } });
+    await new Promise(setImmediate);
+    link.send({ message: { id: 5 } });
+    await new Promise(setImmediate);
+    link.send({ message: { id: 6 } });
 
-    expect(writes).toEqual([[line(1)], [line(2)], [line(3)]]);
+    expect(writes).toEqual([[line(1)], [line(2)], [line(3), line(4)], [line(5)], [line(6)]]);
   });
 
   it('loses nothing of what it was given before it is closed', async () => {

@@ -22,18 +22,21 @@ export function streamLink(input: Readable, output: Writable): Link {
   let drained: (() => void) | null = null;
   let isOpen = true;
   let sentThisTurn = 0;
+  /** Which message of a turn is the first to wait for the others of it. */
+  let gatheredFrom = 2;
   const letGo = (): void => {
-    if (sentThisTurn > 1) output.uncork();
+    if (sentThisTurn >= gatheredFrom) output.uncork();
+    gatheredFrom = sentThisTurn > 1 ? 1 : 2;
     sentThisTurn = 0;
   };
   /**
-   * The first message of a turn of the loop leaves at once, and all others of it in one write: each
-   * write wakes whoever reads.
+   * The messages of a turn of the loop leave in one write, because each write wakes the reader.
+   * After a turn with a single message the first leaves at once: nothing may follow it.
    */
   const gather = (): void => {
     sentThisTurn += 1;
     if (sentThisTurn === 1) process.nextTick(letGo);
-    else if (sentThisTurn === 2) output.cork();
+    if (sentThisTurn === gatheredFrom) output.cork();
   };
   const end = (handlers: LinkHandlers, why: string): void => {
     if (!isOpen) return;
@@ -42,7 +45,6 @@ export function streamLink(input: Readable, output: Writable): Link {
   };
   const write = (data: Uint8Array | string): boolean => {
     if (!isOpen || output.destroyed || output.writableEnded) return true;
-    gather();
     return output.write(data);
   };
   return {
@@ -64,7 +66,10 @@ export function streamLink(input: Readable, output: Writable): Link {
       output.on('error', () => end(handlers, 'the stream broke'));
       output.on('drain', () => drained?.());
     },
-    send: ({ message }) => write(`${exactLine(message)}\n`),
+    send({ message }) {
+      gather();
+      return write(`${exactLine(message)}\n`);
+    },
     sendChunk: write,
     onDrain: (listener) => void (drained = listener),
     pause: () => void input.pause(),

@@ -18,9 +18,10 @@ import {
   skipBlanks,
   taken,
 } from './plain-word.ts';
+import { words } from '../../system/words.ts';
 
 /** What a plain line does. */
-export interface PlainLine {
+interface PlainLine {
   /** Every command with its program first, also those inside `$(…)`. */
   readonly commands: readonly (readonly CommandWord[])[];
   /** Variables that are set, and whether they are handed to a program: `name=value program`. */
@@ -34,9 +35,10 @@ const MAX_NESTING = 20;
 
 /** Words that some shell does not take for a program where one may stand. */
 const RESERVED: ReadonlySet<string> = new Set(
-  'if then elif else fi for do done in while until case esac select function time coproc namespace repeat foreach end nocorrect noglob'.split(
-    ' ',
-  ),
+  words(`
+    if then elif else fi for do done in while until case esac select function time coproc
+    namespace repeat foreach end nocorrect noglob
+  `),
 );
 
 /** Whether a shell may take the word for part of its language instead of a program. */

@@ -71,14 +71,14 @@ function isPlainFirst(first: RegExp, args: readonly CommandWord[]): boolean {
 }
 
 function hasOption(row: ProgramRow, args: readonly CommandWord[]): boolean {
-  const { long = [], short = '', words = [] } = row;
-  if (long.length === 0 && short === '' && words.length === 0) return false;
+  const { long = [], short = '', words: whole = [] } = row;
+  if (long.length === 0 && short === '' && whole.length === 0) return false;
   for (const word of args) {
     const text = word.literal;
     if (text === null && mayBeOption(word)) return true;
     if (text === null) continue;
     if (
-      words.some(
+      whole.some(
         (name) =>
           text === name ||
           text.startsWith(`${name}=`) ||

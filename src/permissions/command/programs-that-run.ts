@@ -5,10 +5,8 @@
  */
 
 import type { ProgramRow } from './program-row.ts';
-import { PROGRAMS_FOR_DEVELOPMENT } from './programs-for-development.ts';
-import { PROGRAMS_FOR_FILES } from './programs-for-files.ts';
-import { PROGRAMS_FOR_SYSTEMS } from './programs-for-systems.ts';
-import { PROGRAMS_FOR_TEXT } from './programs-for-text.ts';
+import { PROGRAMS_FOR_DEVELOPMENT, PROGRAMS_FOR_SYSTEMS } from './programs-for-systems.ts';
+import { PROGRAMS_FOR_FILES, PROGRAMS_FOR_TEXT } from './programs-for-files.ts';
 
 const ROWS: readonly (readonly [programs: string, can: string])[] = [
   ['python pypy ipython jython', 'run any code'],

@@ -3,19 +3,24 @@
  * complete, so these are the good ones.
  */
 
+import { words } from '../../system/words.ts';
+
 /** They change how output looks, and nothing that is loaded or started. */
 const HARMLESS = new Set(
-  'LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE CI COLUMNS LINES NODE_ENV SOURCE_DATE_EPOCH'.split(
-    ' ',
-  ),
+  words(`
+    LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE CI COLUMNS LINES NODE_ENV
+    SOURCE_DATE_EPOCH
+  `),
 );
 const LOCALE = /^LC_[A-Z]+$/;
 
 /** Lower-case names that some shell or program reads for itself. */
 const READ_BY_OTHERS = new Set(
-  'path fpath cdpath manpath mailpath module_path fignore psvar argv status prompt histchars signals aliases galiases saliases functions commands builtins options parameters modules nameddirs userdirs watch'.split(
-    ' ',
-  ),
+  words(`
+    path fpath cdpath manpath mailpath module_path fignore psvar argv status prompt histchars
+    signals aliases galiases saliases functions commands builtins options parameters modules
+    nameddirs userdirs watch
+  `),
 );
 const PLAIN = /^[a-z][a-z0-9_]*$/;
 const PREFIXES_READ_BY_OTHERS = /_proxy$|^npm_|^npm$|^yarn_|^pnpm_/;

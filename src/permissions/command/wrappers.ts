@@ -3,11 +3,12 @@
 import { finding, type CommandFinding } from './command-reading.ts';
 import { type CommandWord, UNKNOWN_WORDS } from './command-word.ts';
 import { isHarmlessForPrograms } from './shell-variables.ts';
+import { words } from '../../system/words.ts';
 
 /**
  * How a program that starts another one is called. Options that are not listed are not followed.
  */
-export interface Wrapper {
+interface Wrapper {
   readonly programs: readonly string[];
   /** Letters of options that stand alone. */
   readonly flags?: string;
@@ -58,23 +59,15 @@ export const WRAPPERS: readonly Wrapper[] = Object.freeze([
     programs: ['xargs', 'gxargs'],
     flags: '0rtxo',
     values: 'dELnPs',
-    long: [
-      'null',
-      'no-run-if-empty',
-      'verbose',
-      'exit',
-      'delimiter',
-      'max-args',
-      'max-lines',
-      'max-procs',
-      'max-chars',
-    ],
+    long: words(`
+      null no-run-if-empty verbose exit delimiter max-args max-lines max-procs max-chars
+    `),
     addsWords: true,
   },
 ] satisfies Wrapper[]);
 
 /** The program that a wrapper starts, and what was seen on the way. */
-export interface Unwrapped {
+interface Unwrapped {
   /** Empty where it starts nothing. `null` where what it starts cannot be followed. */
   readonly words: readonly CommandWord[] | null;
   readonly findings: readonly CommandFinding[];
@@ -143,9 +136,10 @@ function longStep({ long = [] }: Wrapper, text: string): 0 | null {
 }
 
 const TAKES_VALUE = new Set(
-  'format adjustment class classdata signal kill-after input output error unset delimiter max-args max-lines max-procs max-chars'.split(
-    ' ',
-  ),
+  words(`
+    format adjustment class classdata signal kill-after input output error unset delimiter
+    max-args max-lines max-procs max-chars
+  `),
 );
 
 /** How many more words a bundle of short options takes. */

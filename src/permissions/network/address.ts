@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** An address of either version, as the library parses it. */
-export type Ip = ipaddr.IPv4 | ipaddr.IPv6;
+type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** An address as it is judged. */
 export interface Address {

@@ -62,7 +62,7 @@ export function guardedLookup(options: GuardedLookupOptions = {}): LookupFunctio
       const addresses = listOf(found);
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => isReachable(address, passes)))
-        return answer(refused(), '', 0);
+        return answer(addressRefused(), '', 0);
       return wanted.all === true
         ? answer(null, [...addresses])
         : answer(null, first.address, first.family);
@@ -99,5 +99,6 @@ function isReachable(text: string, passes: (address: Address) => boolean): boole
  * Neither the name nor the address: the one may hold what somebody smuggles out, the other shows
  * what is inside.
  */
-const refused = (): AlliumError =>
+/** What a connection to an address that is not granted fails with. */
+export const addressRefused = (): AlliumError =>
   new AlliumError('ERR_ADDRESS_REFUSED', 'the host leads to an address that must not be reached');

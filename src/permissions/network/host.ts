@@ -1,6 +1,7 @@
 /** What a host is read as by the programs that connect to it, and the entries of lists of hosts. */
 
 import { type Address, type Cidr, isWithin, readAddress, readCidr } from './address.ts';
+import { words } from '../../system/words.ts';
 
 /**
  * One reading of a host. `isLocal`: it means something only inside a machine or a network, or is no
@@ -66,13 +67,9 @@ const isName = (name: string): boolean =>
  * Reserved for what is not in the internet: RFC 6761, 6762, 8375 and ICANN's `internal`;
  * `localdomain` is in many files of hosts.
  */
-const LOCAL_SUFFIXES: readonly string[] = Object.freeze([
-  'localhost',
-  'localdomain',
-  'local',
-  'internal',
-  'home.arpa',
-]);
+const LOCAL_SUFFIXES: readonly string[] = Object.freeze(
+  words('localhost localdomain local internal home.arpa'),
+);
 
 /**
  * Whether a name is only known inside. One without a dot is looked up in the network's own domain.

@@ -5,15 +5,17 @@ import { dirname, join, basename, resolve, sep } from 'node:path';
 import { AlliumError } from '../../core/contract/errors.ts';
 import { hashCanonical } from '../../core/json/hash-canonical.ts';
 import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
-import { holdsAny, pathProblem, resolvePath } from './resolve-path.ts';
 import {
   expandHome,
+  holdsAny,
   hostPath,
   isBelow,
   isPathPattern,
   type PathMatcher,
   pathMatcher,
-} from './path-pattern.ts';
+  pathProblem,
+  resolvePath,
+} from './resolve-path.ts';
 import {
   FILESYSTEM_KINDS,
   type FilesystemKind,
@@ -176,11 +178,7 @@ const refusal = (
   code: string,
   reason: string,
   decision: 'deny' | 'require_approval' = 'deny',
-): PermissionAnswer => ({
-  decision,
-  code,
-  reason,
-});
+): PermissionAnswer => ({ decision, code, reason });
 const BLOCKED_BELOW = refusal(
   'path_protected',
   '`path` holds something that must not be moved or removed, or would put something where it must not be',

@@ -7,12 +7,13 @@ import type { JsonValue } from '../../core/json/json-value.ts';
 import { hintsOf } from '../../core/contract/annotations.ts';
 import { isObject, snapshotObject } from '../../core/json/json.ts';
 import type { PermissionRequest } from '../permission.ts';
+import { words } from '../../system/words.ts';
 
 /**
  * Objects are maps: a member called `constructor` or `__proto__` is a key like any other, and
  * nothing is inherited.
  */
-export type ExpressionValue =
+type ExpressionValue =
   | string
   | number
   | boolean
@@ -31,19 +32,12 @@ export interface ExpressionScope {
 const MAX_VALUES = 1_000_000;
 
 /** Annotations a rule may read. Absent ones are `null`, and the four hints have MCP's defaults. */
-export const ANNOTATION_NAMES: readonly string[] = Object.freeze([
-  ...[
-    'title',
-    'kind',
-    'readOnly',
-    'destructive',
-    'idempotent',
-    'openWorld',
-    'needsApproval',
-    'supportsStreaming',
-  ],
-  ...['sideEffectLevel', 'capabilities', 'safety'],
-]);
+export const ANNOTATION_NAMES: readonly string[] = Object.freeze(
+  words(`
+    title kind readOnly destructive idempotent openWorld needsApproval supportsStreaming
+    sideEffectLevel capabilities safety
+  `),
+);
 
 /** The variables with their types. */
 export const VARIABLES: Readonly<Record<string, string>> = Object.freeze({

@@ -6,6 +6,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { closest } from '../../core/contract/closest.ts';
 import { ANNOTATION_NAMES, VARIABLES } from './expression-values.ts';
+import { words } from '../../system/words.ts';
 
 /** What was found out about an expression without running it. */
 export interface ExpressionFacts {
@@ -23,32 +24,15 @@ export interface ExpressionFacts {
 /** Go through a list; the first argument names the item. */
 const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter']);
 /** Look at every part of what they are given. */
-const SCANS: ReadonlySet<string> = new Set([
-  ...[
-    'contains',
-    'indexOf',
-    'lastIndexOf',
-    'rematches',
-    'split',
-    'size',
-    'substring',
-    'asciiLower',
-    'trim',
-  ],
-  ...['string', 'int', 'double', 'bool'],
-]);
+const SCANS: ReadonlySet<string> = new Set(
+  words(`
+    contains indexOf lastIndexOf rematches split size substring asciiLower trim string int double
+    bool
+  `),
+);
 const STEPS: ReadonlySet<string> = new Set(['has', 'type', 'dyn', 'startsWith', 'endsWith']);
 const FUNCTIONS: readonly string[] = Object.freeze([...LOOPS, ...SCANS, ...STEPS]);
-const TYPES: ReadonlySet<string> = new Set([
-  'bool',
-  'int',
-  'double',
-  'string',
-  'list',
-  'map',
-  'null_type',
-  'type',
-]);
+const TYPES: ReadonlySet<string> = new Set(words('bool int double string list map null_type type'));
 const OPERATORS: ReadonlySet<string> = new Set([
   ...['value', 'id', '.', '[]', 'call', 'rcall', 'list', '?:', '||', '&&', '!_', '-_'],
   ...['!=', '==', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>='],

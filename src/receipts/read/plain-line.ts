@@ -44,7 +44,7 @@ const MAX_DIGITS = 15;
 export const statedHashAt = (end: number): number => end - HEX_AT - DIGEST_NAME.length;
 
 /** Complete lines, ready to be looked at. */
-export interface PlainBytes {
+interface PlainBytes {
   readonly bytes: Buffer;
   readonly view: DataView;
 }

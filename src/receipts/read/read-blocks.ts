@@ -94,7 +94,6 @@ export function* linesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
     let start = 0, end = bytes.indexOf(LINE_FEED);
     end !== -1;
     start = end + 1, end = bytes.indexOf(LINE_FEED, start)
-  ) {
+  )
     yield bytes.subarray(start, end);
-  }
 }

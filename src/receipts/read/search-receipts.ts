@@ -146,32 +146,20 @@ function linesWith(bytes: Buffer, needle: Buffer): readonly Buffer[] {
 }
 
 function matcherFor(filter: ReceiptFilter): (receipt: StoredReceipt) => boolean {
-  const {
-    session,
-    tool,
-    status,
-    executed,
-    callId,
-    blockedBy,
-    decidedBy,
-    server,
-    rule,
-    since,
-    until,
-  } = filter;
+  const { tool, status, executed, decidedBy, since, until } = filter;
   const from = since === undefined ? null : new Date(since).getTime();
   const to = until === undefined ? null : new Date(until).getTime();
   return (receipt) =>
-    isText(receipt.session_id, session) &&
+    isText(receipt.session_id, filter.session) &&
     (isText(receipt.tool_name, tool) ||
       (tool !== undefined && matchesTool([tool], receipt.tool_name))) &&
-    isText(receipt.tool_call_id, callId) &&
+    isText(receipt.tool_call_id, filter.callId) &&
     (status === undefined || receipt.status === status) &&
     (executed === undefined || receipt.executed === executed) &&
-    isLike(receipt.blocked_by, blockedBy) &&
+    isLike(receipt.blocked_by, filter.blockedBy) &&
     (decidedBy === undefined || isLike(deciderOf(receipt), decidedBy)) &&
-    isLike(receipt.server ?? null, server) &&
-    isLike(receipt.rule ?? null, rule) &&
+    isLike(receipt.server ?? null, filter.server) &&
+    isLike(receipt.rule ?? null, filter.rule) &&
     (from === null || Date.parse(receipt.emitted_at) >= from) &&
     (to === null || Date.parse(receipt.emitted_at) < to);
 }

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { headFile, segmentFile } from '../chain-names.ts';
-import { checkChainEnd } from './check-chain-end.ts';
+import { checkChainEnd, type IndexedSession, type Witness } from './verify-index.ts';
 import { CHECKPOINT_START, isSignedLater, type KnownKeys, parseCheckpoint } from '../checkpoint.ts';
 import { type ChainFound, segmentPath } from './find-chains.ts';
 import {
@@ -26,7 +26,6 @@ import {
 } from '../receipt-line.ts';
 import { isReceipt } from '../write/receipt-text.ts';
 import { readSignedHead, type SignedHead } from '../signed-head.ts';
-import type { IndexedSession, Witness } from './verify-index.ts';
 
 /**
  * A line at the end of a file that has no end: a crash tore it, or somebody is writing it just now.
@@ -38,7 +37,7 @@ export interface TornTail {
 }
 
 /** What a chain is verified with. */
-export interface VerifyWith {
+interface VerifyWith {
   readonly keys: KnownKeys | null;
   readonly witness: Witness | null;
   readonly list: ProblemList;

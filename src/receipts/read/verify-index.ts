@@ -1,15 +1,18 @@
 /**
- * Reads the index of a folder, says where it is not as it was written, and what it knows of each
- * session.
+ * Reads the index of a folder, says where it is not as it was written, what it knows of each
+ * session, and whether a chain that was followed to its last line went as far as was signed
+ * elsewhere: beside it, and in the index.
  */
 
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSignedLater, type KnownKeys } from '../checkpoint.ts';
-import { type Problem, type ProblemList, signatureProblem } from './problem-list.ts';
-import { linesOf, readBlocks } from './read-blocks.ts';
+import { isSigned, isSignedLater, type KnownKeys } from '../checkpoint.ts';
 import { GENESIS } from '../receipt-line.ts';
 import { INDEX_FILE, type IndexEntry, parseEntry, signedEntry } from '../session-index.ts';
+import { headFile } from '../chain-names.ts';
+import type { readSignedHead } from '../signed-head.ts';
+import { type Problem, type ProblemList, signatureProblem } from './problem-list.ts';
+import { linesOf, readBlocks } from './read-blocks.ts';
 
 /**
  * What was seen elsewhere: `count` and `head` of a file's report, or of a folder's `index`, at that
@@ -130,4 +133,73 @@ function addEntry(
   if (record !== 'closed') return;
   session.ends.set(head, count);
   session.count = count;
+}
+
+/** What is known of a chain when its last line was followed. */
+interface FollowedChain {
+  readonly list: ProblemList;
+  readonly keys: KnownKeys | null;
+  readonly chain: string;
+  readonly file: string;
+  readonly line: number;
+  readonly count: number;
+  readonly head: string;
+  readonly isHeadFound: boolean;
+  /** What the index says of it. The index names a session only when its head is written. */
+  readonly indexed: IndexedSession | null;
+  /**
+   * Ends that the index names and that were not met, by their hash, with the receipts there were.
+   */
+  readonly endsMissing: ReadonlyMap<string, number>;
+}
+
+/**
+ * Tells what is missing at the end. What the head file tells is not told once more by the index.
+ */
+export function checkChainEnd(chain: FollowedChain, head: ReturnType<typeof readSignedHead>): void {
+  if (!isCutByHead(chain, head)) checkEnds(chain);
+}
+
+/** What the index says about how far the chain went, also where the head was put back. */
+function checkEnds({ list, endsMissing, file, line }: FollowedChain): void {
+  for (const count of endsMissing.values()) {
+    const message = `the index says that the session was closed with ${count} ${count === 1 ? 'receipt' : 'receipts'}, and that end is not there`;
+    list.tell(file, line + 1, ['truncated', message]);
+  }
+}
+
+/**
+ * What the file beside the chain says about how far it went. Answers whether it told of receipts
+ * that are gone.
+ */
+function isCutByHead(
+  { list, keys, ...walk }: FollowedChain,
+  head: ReturnType<typeof readSignedHead>,
+): boolean {
+  const file = headFile(walk.chain);
+  const isBegun = walk.indexed?.isPruned === false;
+  if (head === 'missing') {
+    if (walk.count > 0 || isBegun)
+      list.tell(file, 1, ['head_missing', 'the file with the newest signed head is not there']);
+    return false;
+  }
+  // Killed between making the file and writing to it, which comes before the first line.
+  if (head === null && walk.head === GENESIS && !isBegun) return false;
+  if (head === null) {
+    list.tell(file, 1, ['head_unreadable', 'the newest signed head cannot be read']);
+    return false;
+  }
+  if (head.fields.chain !== walk.chain)
+    list.tell(file, 1, ['name', 'the signed head belongs to a file of another name']);
+  if (keys !== null && isSigned(head, keys) !== true)
+    list.tell(file, 1, ['signature', 'the head was not signed with a key that was given']);
+  // The head that is written before the first line is no line of the file, and has no entry to name
+  // yet.
+  const isBeforeFirst = head.fields.count === 0 && head.fields.entry === undefined;
+  if (isBeforeFirst || walk.isHeadFound) return false;
+  list.tell(walk.file, walk.line + 1, [
+    'truncated',
+    `${head.fields.count} receipts were signed, and the last of them are not there`,
+  ]);
+  return true;
 }

@@ -1,9 +1,7 @@
 /** All families of tokens that can be told by their form. */
 
-import { CLOUD } from './cloud.ts';
-import { CODE } from './code.ts';
-import { inner, shaped, token, type TokenFamily } from './family.ts';
-import { MODELS } from './models.ts';
+import { inner, shaped, token, type TokenFamily } from '../tokens.ts';
+import { PLATFORMS } from './platforms.ts';
 import { RUNS } from './runs.ts';
 import { SERVICES } from './services.ts';
 
@@ -31,9 +29,7 @@ const SHARED = [
 ];
 
 export const FAMILIES: readonly TokenFamily[] = Object.freeze([
-  ...CODE,
-  ...MODELS,
-  ...CLOUD,
+  ...PLATFORMS,
   ...SERVICES,
   ...SHARED,
 ]);

@@ -1,6 +1,6 @@
 /** What watches, sends, takes money and holds the documents of a company. */
 
-import { inner, shaped, token } from './family.ts';
+import { inner, shaped, token } from '../tokens.ts';
 
 const UUID = 'url';
 

@@ -27,10 +27,10 @@ interface KindValues {
   readonly iterable: List | Tuple | Dict | Range | StringIterable;
 }
 
-export type Kind = keyof KindValues;
+type Kind = keyof KindValues;
 
 /** A parameter of a built-in that takes its arguments also by name. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly kind: Kind;
   readonly optional?: true;
@@ -83,18 +83,16 @@ export function named<const P extends readonly Parameter[]>(
   parameters: P,
 ): (args: readonly Value[], kwargs: Kwargs) => Named<P> {
   return (args, kwargs) => {
-    if (args.length > parameters.length) {
+    if (args.length > parameters.length)
       throw new StarlarkError(
         `${name}: got ${args.length} arguments, want at most ${parameters.length}`,
       );
-    }
     const found: (Value | undefined)[] = [...args];
     args.forEach((arg, index) => checkParameter(name, parameters[index], arg, false));
     for (const [key, value] of kwargs ?? []) takeNamed(name, parameters, { found, key, value });
     for (const [index, parameter] of parameters.entries()) {
-      if (parameter.optional === undefined && found[index] === undefined) {
+      if (parameter.optional === undefined && found[index] === undefined)
         throw new StarlarkError(`${name}: missing argument for ${parameter.name}`);
-      }
     }
     // Each was checked against its parameter's kind, and the required ones are there.
     return parameters.map((_, index) => found[index]) as unknown as Named<P>;

@@ -1,7 +1,7 @@
 // Floats as text and back, in the shapes that Go's strconv gives them.
 
 /** The conversions of `%` that make a float's text. */
-export type FloatVerb = 'e' | 'E' | 'f' | 'F' | 'g' | 'G';
+type FloatVerb = 'e' | 'E' | 'f' | 'F' | 'g' | 'G';
 
 /**
  * The text of `str(x)` and of `%g`: as few digits as tell it apart, and always a point, an exponent

@@ -7,7 +7,7 @@ import { invalidCharacter, scanString } from './json-text.ts';
 import { chargeWork } from './search.ts';
 
 /** What begins each new line, and what is added for each level. */
-export interface IndentStyle {
+interface IndentStyle {
   readonly prefix: string;
   readonly indent: string;
 }

@@ -150,13 +150,15 @@ function tableOf(tables: Tables, { forgetAt, repeatable, state }: MemoryClaim) {
   return state === 'done' ? tables.done : tables.unknown;
 }
 
+const createTables = (maxKeys: number): Tables => ({
+  underWay: new Map(),
+  done: new LRUCache(upTo(maxKeys)),
+  unknown: new LRUCache(upTo(maxKeys)),
+  repeatable: new LRUCache(upTo(maxKeys)),
+});
+
 function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
-  const tables: Tables = {
-    underWay: new Map(),
-    done: new LRUCache(upTo(maxKeys)),
-    unknown: new LRUCache(upTo(maxKeys)),
-    repeatable: new LRUCache(upTo(maxKeys)),
-  };
+  const tables = createTables(maxKeys);
   const { underWay, done, unknown, repeatable } = tables;
   const answers = fairTable<JsonObject>();
   const held = ownerCounts();

@@ -3,8 +3,8 @@
  * optional, and loaded when they are needed.
  */
 
+import type { MeterProvider } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
-import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import type {
   NodeTracerProvider,
   ParentBasedSampler,
@@ -43,11 +43,11 @@ export async function createTracerProvider(
   settings: TelemetrySettings,
 ): Promise<NodeTracerProvider> {
   const sdk = await loadPackage(
-    '@opentelemetry/sdk-trace-node',
+    '@opentelemetry/sdk-trace-node@2',
     () => import('@opentelemetry/sdk-trace-node'),
   );
   const { OTLPTraceExporter } = await loadPackage(
-    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/exporter-trace-otlp-http@0.223',
     () => import('@opentelemetry/exporter-trace-otlp-http'),
   );
   const resource = await resourceFrom(settings);
@@ -86,14 +86,22 @@ function samplerFrom(sdk: Samplers, sampler: number | Sampler | undefined): Samp
     : sampler;
 }
 
+/** In types of the API, which is installed: declarations lead here. */
+export interface EndingMeterProvider extends MeterProvider {
+  forceFlush(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+
 /** Builds the provider of metrics; registering it is left to the caller. */
-export async function createMeterProvider(settings: TelemetrySettings): Promise<MeterProvider> {
+export async function createMeterProvider(
+  settings: TelemetrySettings,
+): Promise<EndingMeterProvider> {
   const sdk = await loadPackage(
-    '@opentelemetry/sdk-metrics',
+    '@opentelemetry/sdk-metrics@2',
     () => import('@opentelemetry/sdk-metrics'),
   );
   const { OTLPMetricExporter } = await loadPackage(
-    '@opentelemetry/exporter-metrics-otlp-http',
+    '@opentelemetry/exporter-metrics-otlp-http@0.223',
     () => import('@opentelemetry/exporter-metrics-otlp-http'),
   );
   const exporter = new OTLPMetricExporter(exporterConfig(settings, 'v1/metrics'));
@@ -115,7 +123,7 @@ async function resourceFrom({
   resourceAttributes,
 }: TelemetrySettings): Promise<Resource> {
   const sdk = await loadPackage(
-    '@opentelemetry/resources',
+    '@opentelemetry/resources@2',
     () => import('@opentelemetry/resources'),
   );
   const { Resource: Old } = sdk as unknown as Version1; // The types are those of version 2.

@@ -1,11 +1,15 @@
 /** Starts the OpenTelemetry SDK: spans in batches, and metrics, over OTLP/HTTP. */
 
 import { context, metrics, propagation, trace, type TracerProvider } from '@opentelemetry/api';
-import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import type { NodeTracerProvider, Sampler } from '@opentelemetry/sdk-trace-node';
 import { AlliumError } from '../../core/contract/errors.ts';
 import { checkOptions, type Expectation, expected } from '../../core/contract/options.ts';
-import { createMeterProvider, createTracerProvider, type TelemetrySettings } from './providers.ts';
+import {
+  createMeterProvider,
+  createTracerProvider,
+  type EndingMeterProvider,
+  type TelemetrySettings,
+} from './providers.ts';
 
 /** A running SDK. */
 export interface Telemetry {
@@ -54,12 +58,12 @@ export async function startTelemetry(settings: TelemetrySettings): Promise<Telem
   return running(parts);
 }
 
-function register(tracing: NodeTracerProvider, metering: MeterProvider | null): void {
+function register(tracing: NodeTracerProvider, metering: EndingMeterProvider | null): void {
   tracing.register();
   if (metering !== null) metrics.setGlobalMeterProvider(metering);
 }
 
-type Part = Pick<MeterProvider, 'forceFlush' | 'shutdown'>;
+type Part = Pick<EndingMeterProvider, 'forceFlush' | 'shutdown'>;
 
 function running(parts: readonly Part[]): Telemetry {
   let stopping: Promise<void> | undefined;

@@ -46,11 +46,10 @@ function hideMember(
     return value.filter((name) => !names.has(name as string));
   if (key === 'examples' && Array.isArray(value))
     return value.map((example: JsonValue) => hideMember('default', example, names, root, open));
-  if (BRANCHES.includes(key) && Array.isArray(value)) {
+  if (BRANCHES.includes(key) && Array.isArray(value))
     return value.map((branch: JsonValue) =>
       isObject(branch) ? hide(branch, names, root, open) : branch,
     );
-  }
   return value;
 }
 

@@ -24,7 +24,7 @@ import {
 import { linearPattern } from '../schema/linear-regexp.ts';
 
 /** How `injectParameter` adds a parameter. */
-export interface InjectParameterOptions {
+interface InjectParameterOptions {
   /**
    * Whether the model must send it.
    * @default true
@@ -135,9 +135,7 @@ const unsupported = (toolName: string, name: string, problem: string): AlliumErr
   new AlliumError(
     'ERR_SCHEMA_UNSUPPORTED',
     `tool "${oneLine(toolName)}": parameter "${oneLine(name)}" cannot be added: ${problem}`,
-    {
-      toolName,
-    },
+    { toolName },
   );
 
 /** References that fan out could double the schema at every step. */
@@ -266,9 +264,8 @@ function liftBranches(node: JsonObject, work: Work, open: Open): Record<string, 
     if (
       lifted.length < entries.length ||
       lifted.some(([key, branch]) => branch !== mapIn(node, keyword)[key])
-    ) {
+    )
       changes[keyword] = Object.fromEntries(lifted);
-    }
   }
   return changes;
 }

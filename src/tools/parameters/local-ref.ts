@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
 import { isObject } from '../../core/json/json.ts';
 import type { AlliumError } from '../../core/contract/errors.ts';
+import { words } from '../../system/words.ts';
 
 /** `isObject` for what is known to be JSON. */
 export const isSchemaObject = (value: JsonValue | undefined): value is JsonObject =>
@@ -96,28 +97,18 @@ export const constraintsOf = (schema: JsonObject): JsonObject =>
 export const descriptionOf = (schema: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => !isConstraint(keyword)));
 
-const ONE: ReadonlySet<string> = new Set([
-  ...[
-    'additionalItems',
-    'additionalProperties',
-    'contains',
-    'contentSchema',
-    'else',
-    'if',
-    'items',
-    'not',
-  ],
-  ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
-]);
+const ONE: ReadonlySet<string> = new Set(
+  words(`
+    additionalItems additionalProperties contains contentSchema else if items not propertyNames
+    then unevaluatedItems unevaluatedProperties
+  `),
+);
 const LIST: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
-const MAP: ReadonlySet<string> = new Set([
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
+const MAP: ReadonlySet<string> = new Set(
+  words(`
+    $defs definitions dependencies dependentSchemas patternProperties properties
+  `),
+);
 
 /**
  * Rebuilds a schema with every schema right inside it changed. Values in `const`, `enum`, `default`
@@ -147,9 +138,8 @@ export function detachSelfReferences(
   refuse: (problem: string) => AlliumError,
 ): JsonSchema {
   const refs = refsIn(root);
-  if (typeof root.$id === 'string' && refs.some((ref) => !ref.startsWith('#'))) {
+  if (typeof root.$id === 'string' && refs.some((ref) => !ref.startsWith('#')))
     throw refuse('the schema has an id and references by address, which may lead back to the root');
-  }
   if (!refs.some(pointsIntoRoot)) return root;
   const place = ignoresRefSiblings(root) ? 'definitions' : '$defs';
   const key = freeKey(mapIn(root, place));

@@ -81,13 +81,12 @@ export function aliasNames(names: readonly string[], provider: Provider): AliasM
     provider,
     toProvider: (name: string) => {
       const alias = aliases.get(name);
-      if (alias === undefined) {
+      if (alias === undefined)
         throw new AlliumError(
           'ERR_UNKNOWN_TOOL',
           `no alias was made for "${oneLine(name)}" at ${provider}`,
           { toolName: name },
         );
-      }
       return alias;
     },
     fromProvider: (alias: string) => canonical.get(alias),

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../core/json/json-value.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
 import { isAlliumError } from '../../core/contract/errors.ts';
 import { mapIn } from '../parameters/local-ref.ts';
-import { toAnthropicStrict } from './strict-anthropic.ts';
+import { toAnthropicStrict } from './export-tools.ts';
 
 const strict = (schema: JsonSchema): JsonSchema => toAnthropicStrict(schema, 'subject');
 const strictValue = (value: JsonValue): JsonValue | undefined =>

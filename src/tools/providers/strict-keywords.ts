@@ -13,6 +13,7 @@ import {
   mapIn,
   ownMember,
 } from '../parameters/local-ref.ts';
+import { words } from '../../system/words.ts';
 
 const NUMERIC = ['number', 'integer'];
 
@@ -30,13 +31,9 @@ const MEANING: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
   ...['minItems', 'maxItems', 'uniqueItems', 'contains', 'minContains', 'maxContains'].map(
     (name) => [name, ['array']] as const,
   ),
-  ...[
-    'minProperties',
-    'maxProperties',
-    'dependentRequired',
-    'dependentSchemas',
-    'dependencies',
-  ].map((name) => [name, ['object']] as const),
+  ...words(`
+    minProperties maxProperties dependentRequired dependentSchemas dependencies
+  `).map((name) => [name, ['object']] as const),
   ...['const', 'enum', 'default', 'examples', 'not', 'if', 'then', 'else'].map(
     (name) => [name, []] as const,
   ),
@@ -164,9 +161,8 @@ function demandSameMembers(closed: JsonObject, other: JsonObject, refuse: Refuse
   )
     return;
   const own = mapIn(closed, 'properties');
-  if (Object.keys(mapIn(other, 'properties')).some((name) => !Object.hasOwn(own, name))) {
+  if (Object.keys(mapIn(other, 'properties')).some((name) => !Object.hasOwn(own, name)))
     throw refuse('allOf joins a closed object with one that has further properties');
-  }
 }
 
 function mergeKeyword(

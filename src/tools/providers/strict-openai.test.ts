@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
 import { isAlliumError } from '../../core/contract/errors.ts';
-import { fromProviderArgs } from './from-provider-args.ts';
+import { fromProviderArgs } from './provider-messages.ts';
 import { isSchemaObject, listIn, mapIn } from '../parameters/local-ref.ts';
 import { toOpenAiStrict } from './strict-openai.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';

@@ -5,31 +5,16 @@ import type { JsonSchema } from '../../core/contract/call.ts';
 import { AlliumError, oneLine } from '../../core/contract/errors.ts';
 import { isSchemaObject, listIn, mapIn } from '../parameters/local-ref.ts';
 import { strictSchema, type StrictRules } from './strict-schema.ts';
+import { words } from '../../system/words.ts';
 
-const FORMATS: ReadonlySet<JsonValue> = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uuid',
-]);
-const ENFORCED: ReadonlySet<string> = new Set([
-  ...[
-    'const',
-    'enum',
-    'minimum',
-    'maximum',
-    'exclusiveMinimum',
-    'exclusiveMaximum',
-    'multipleOf',
-    'minItems',
-    'maxItems',
-  ],
-]);
+const FORMATS: ReadonlySet<JsonValue> = new Set(
+  words('date-time time date duration email hostname ipv4 ipv6 uuid'),
+);
+const ENFORCED: ReadonlySet<string> = new Set(
+  words(`
+    const enum minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems
+  `),
+);
 /** Lookarounds and back references, which the decoder does not take. */
 const BEYOND_REGULAR = /\(\?<?[=!]|\\[1-9]|\\k</;
 
@@ -74,7 +59,7 @@ function nullable(schema: JsonObject): JsonObject {
   const { title, description, ...rest } = schema;
   const { type, enum: values, anyOf } = rest;
   const types = typeof type === 'string' ? [type] : listIn(rest, 'type');
-  if (types.length > 0 && types.every((one) => PLAIN.has(one)) && !Object.hasOwn(rest, 'const')) {
+  if (types.length > 0 && types.every((one) => PLAIN.has(one)) && !Object.hasOwn(rest, 'const'))
     return {
       ...schema,
       type: types.includes('null') ? (type ?? 'null') : [...types, 'null'],
@@ -82,7 +67,6 @@ function nullable(schema: JsonObject): JsonObject {
         ? { enum: [...listIn(rest, 'enum'), null] }
         : {}),
     };
-  }
   const variants = anyOf === undefined ? [rest] : listIn(rest, 'anyOf');
   if (variants.some((variant) => isSchemaObject(variant) && variant.type === 'null')) return schema;
   return {
@@ -124,11 +108,10 @@ function demandLimits(schema: JsonSchema, refuse: (rule: string) => AlliumError)
     throw refuse(`at most ${LIMITS.enumValues} enum values, this has ${size.enumValues}`);
   if (size.characters > LIMITS.characters)
     throw refuse(`names and enum values may have ${LIMITS.characters} characters in all`);
-  if (size.longestEnum > LIMITS.longEnumCharacters) {
+  if (size.longestEnum > LIMITS.longEnumCharacters)
     throw refuse(
       `an enum of more than ${LIMITS.longEnum} values may have ${LIMITS.longEnumCharacters} characters`,
     );
-  }
 }
 
 function measure(schema: JsonValue, level: number, size: Size): void {

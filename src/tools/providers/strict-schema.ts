@@ -90,9 +90,8 @@ function strictNode(schema: JsonValue | undefined, walk: Walk): JsonObject {
   if (
     typeof $ref === 'string' &&
     (ignoresRefSiblings(walk.root) || !Object.keys(beside).some(isConstraint))
-  ) {
+  )
     return strictRef($ref, beside, walk);
-  }
   const flat = flatten(schema, walk, new Set());
   return strictUnion(flat, walk, false) ?? strictTyped(flat, walk, false);
 }

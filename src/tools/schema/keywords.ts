@@ -10,6 +10,7 @@ import { isAlliumError } from '../../core/contract/errors.ts';
 import { linearPattern } from './linear-regexp.ts';
 import { translatePattern } from './translate-pattern.ts';
 import { type Place, unsupported } from './unsupported.ts';
+import { words } from '../../system/words.ts';
 
 /**
  * How a keyword keeps schemas. `map-or-names` is `dependencies`, whose members are schemas or lists
@@ -63,15 +64,9 @@ export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
   ['contentSchema', keyword('one', 'nothing')],
 ]);
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'object',
-  'array',
-  'null',
-]);
+const TYPES: ReadonlySet<unknown> = new Set(
+  words('string number integer boolean object array null'),
+);
 
 /**
  * Ajv never reports the lack of a property whose name is empty, so such a name cannot be asked for.
@@ -134,38 +129,24 @@ export const VALUE_KEYWORDS: ReadonlyMap<string, Expectation> = new Map([
   ['$id', text],
 ]);
 
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  ...[
-    '$schema',
-    '$comment',
-    '$vocabulary',
-    'title',
-    'description',
-    'default',
-    'examples',
-    'deprecated',
-    'readOnly',
-    'writeOnly',
-  ],
-  ...['contentEncoding', 'contentMediaType'],
-]);
+const ANNOTATIONS: ReadonlySet<string> = new Set(
+  words(`
+    $schema $comment $vocabulary title description default examples deprecated readOnly writeOnly
+    contentEncoding contentMediaType
+  `),
+);
 
 /** Whether JSON Schema gives a name a meaning in a schema, be it that of an annotation. */
 export const isKeyword = (name: string): boolean =>
   SCHEMA_KEYWORDS.has(name) || VALUE_KEYWORDS.has(name) || ANNOTATIONS.has(name);
 
 /** Keywords that draft-07 does not know and therefore ignores. */
-export const MODERN_KEYWORDS: ReadonlySet<string> = new Set([
-  'prefixItems',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'dependentSchemas',
-  'dependentRequired',
-  'minContains',
-  'maxContains',
-  '$dynamicRef',
-  '$recursiveRef',
-]);
+export const MODERN_KEYWORDS: ReadonlySet<string> = new Set(
+  words(`
+    prefixItems unevaluatedItems unevaluatedProperties dependentSchemas dependentRequired
+    minContains maxContains $dynamicRef $recursiveRef
+  `),
+);
 
 /**
  * Keywords by which a schema points at another one. With one `$id` per document the three say the

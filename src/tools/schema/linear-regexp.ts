@@ -24,7 +24,7 @@ interface Engine {
 }
 
 /** What ajv needs of a regular expression. */
-export interface LinearPattern {
+interface LinearPattern {
   readonly test: (text: string) => boolean;
   readonly toString: () => string;
 }

@@ -196,13 +196,12 @@ function nameAnchors(reading: Reading, node: SchemaNode): void {
   ];
   for (const name of new Set(names)) {
     if (typeof name !== 'string') continue;
-    if (node.isEmbedded || reading.anchors.has(name)) {
+    if (node.isEmbedded || reading.anchors.has(name))
       throw unsupported(
         reading.where,
         node.place,
         node.isEmbedded ? 'has a name below a second $id' : 'has a name that is taken',
       );
-    }
     reading.anchors.set(name, node.schema);
   }
 }

@@ -9,7 +9,7 @@ import { at, type Place, unsupported } from './unsupported.ts';
  * A subschema with the member name or index it stands under; `undefined` where the keyword holds
  * just one.
  */
-export interface Subschema {
+interface Subschema {
   readonly schema: JsonObject | boolean;
   readonly place: Place | null;
   readonly key: string | number | undefined;
