@@ -1,6 +1,6 @@
 /** The captain stack around a tool, as the documentation lists it. */
 
-import { defineTool, governTools, type JsonObject } from 'allium';
+import { defineTool, governTools, type JsonObject, type ToolRequest } from 'allium';
 import {
   auditLog,
   consent,
@@ -55,8 +55,10 @@ export function alliumStack(rules: Rules = rulesFor(answerTo)): Side {
     ],
   });
   // A model may send anything: what is no object or text is for the intake to refuse.
-  const ask: Side['ask'] = (id, args) =>
-    governed.call({ name: TOOL, arguments: args as JsonObject, id }, { turn: TURN });
+  const ask: Side['ask'] = (id, args) => {
+    const request: ToolRequest = { name: TOOL, arguments: args as JsonObject, id };
+    return governed.call(request, { turn: TURN });
+  };
   const finish = async (): Promise<void> => {
     await governed.close();
     await sink.close();

@@ -1,6 +1,6 @@
 /** What the stack costs before any layer does something, beside the least that a careful host does. */
 
-import { defineTool, governTools, type JsonObject, passThrough } from 'allium';
+import { defineTool, governTools, type JsonObject, passThrough, type ToolRequest } from 'allium';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   DESCRIPTION,
@@ -56,9 +56,10 @@ export function idleStack(layers: number): Governed {
   return {
     ...rest,
     name: `${layers} layers`,
-    call: numbered((id, args) =>
-      governed.call({ name: TOOL, arguments: args as JsonObject, id }, { turn: TURN }),
-    ),
+    call: numbered((id, args) => {
+      const request: ToolRequest = { name: TOOL, arguments: args as JsonObject, id };
+      return governed.call(request, { turn: TURN });
+    }),
     close: () => governed.close(),
   };
 }
