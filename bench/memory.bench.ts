@@ -6,9 +6,9 @@
  *
  * The naive twin in the same run leaks on purpose: a measurement that cannot fail proves nothing.
  *
- * Then what calls weigh while their tool is at work, and whether receipts of very many sessions take
- * memory or file handles: each session makes some calls and never comes again. `SESSIONS=2000` makes
- * fewer of them.
+ * Then what calls weigh while their tool is at work, and whether receipts of very many sessions
+ * take memory or file handles: each session makes some calls and never comes again.
+ * `SESSIONS=2000` makes fewer of them.
  */
 
 import { strict as assert } from 'node:assert';

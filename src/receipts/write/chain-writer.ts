@@ -41,8 +41,8 @@ export interface ChainWriter {
   /** Waits until everything appended so far is written. Rejects when something could not be. */
   flush(): Promise<void>;
   /**
-   * Writes what waits, without waiting. `false` where it cannot: a write is under way, a receipt has
-   * to be on disk, or something failed.
+   * Writes what waits, without waiting. `false` where it cannot: a write is under way, a receipt
+   * has to be on disk, or something failed.
    */
   writeNow(): boolean;
   /** Signs the end and lets go of the files. Only for a writer that has written all, or failed. */
@@ -167,8 +167,8 @@ const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
 
 async function run(queue: Queue): Promise<void> {
   const { written, synced } = queue.waiting;
-  // What is appended in one go is written in one go. Where no call waits for its receipt, calls that
-  // are under way come first: in this turn of the event loop nothing is chained or written.
+  // What is appended in one go is written in one go. Where no call waits for its receipt, calls
+  // that are under way come first: in this turn of the event loop nothing is chained or written.
   await (written === null && synced === null ? turnOfTheLoop() : KEPT);
   do {
     await writeOut(queue);

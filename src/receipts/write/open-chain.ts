@@ -59,8 +59,8 @@ export const NEW_CHAIN: ChainEnd = Object.freeze({
 
 /**
  * The end of a chain, its torn tail cut off and kept aside, and likewise everything behind a
- * closing checkpoint of `signer`: no writer with the key has written it. `null` where the chain does
- * not end as it was signed: it stays as it is, as evidence.
+ * closing checkpoint of `signer`: no writer with the key has written it. `null` where the chain
+ * does not end as it was signed: it stays as it is, as evidence.
  */
 export function findEnd(folder: string, chain: string, signer: Signer): ChainEnd | null {
   const head = readSignedHead(join(folder, headFile(chain)));

@@ -212,7 +212,7 @@ export function addChainedLine(
   return hash;
 }
 
-/** Writes ASCII and answers the next place. For a short text a call out of the engine costs more. */
+/** Writes ASCII, answers the next place. For short texts a call out of the engine costs more. */
 function put(buffer: Buffer, text: string, at: number): number {
   for (let index = 0; index < text.length; index += 1) buffer[at + index] = text.charCodeAt(index);
   return at + text.length;
