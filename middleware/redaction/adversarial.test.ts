@@ -85,8 +85,8 @@ describe('a text that is made to be slow', () => {
     timeout: 180_000,
   }, async () => {
     const naive = (text: string) => {
-      const value = text.slice(0, SHORT / 4);
-      return Array.from({ length: SHORT / 4 }, (_, start) => start).filter((start) =>
+      const value = text.slice(0, SHORT / 2);
+      return Array.from({ length: SHORT / 2 }, (_, start) => start).filter((start) =>
         text.startsWith(value, start),
       ).length;
     };

@@ -9,7 +9,7 @@ import { type Literals, removedBetween } from './literals.ts';
 import type { Path } from './walk.ts';
 import { pathsFor, type Rules, textCleaner } from './rules.ts';
 import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
-import { wait, type Work } from './turns.ts';
+import { wait, type Work } from './scan.ts';
 
 /** What has been found in a call so far. */
 export interface CleanedCall {

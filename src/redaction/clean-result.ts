@@ -12,7 +12,7 @@ import { type Literals, removedBetween } from './literals.ts';
 import { type Rules, textCleaner } from './rules.ts';
 import { putBack, surfacesOf } from './surfaces.ts';
 import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
-import { wait, type Work } from './turns.ts';
+import { wait, type Work } from './scan.ts';
 
 export interface CleanedResult {
   readonly result: ToolResult;

@@ -1,8 +1,7 @@
 /** The rules of secretlint, for those who want more families at many times the price. */
 
 import type { Span } from './detector.ts';
-import { WINDOW, windowsOf } from './scan.ts';
-import { nextTurn } from './turns.ts';
+import { nextTurn, WINDOW, windowsOf } from './scan.ts';
 
 export const DEEP_LABEL = 'deep';
 

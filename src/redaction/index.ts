@@ -24,5 +24,5 @@ export type {
   RuleOptions,
   Rules as RedactionRules,
 } from './rules.ts';
-export { finish } from './turns.ts';
-export type { Work } from './turns.ts';
+export { finish } from './scan.ts';
+export type { Work } from './scan.ts';

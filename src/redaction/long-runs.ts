@@ -2,9 +2,9 @@
  * Long runs of base64 characters: text in another encoding, or keys without a prefix of their own.
  */
 
-import { codesOf, judge, type Looks, looksGenerated } from './characters.ts';
-import { type Emit, joinedFindings, A_JUDGEMENT, type Effort, spend } from './detector.ts';
-import { ISSUERS, RUNS } from './families/runs.ts';
+import { bareKey, FORMS_BY_LENGTH, REACH } from './bare-keys.ts';
+import { codesOf } from './characters.ts';
+import { type Effort, type Emit, joinedFindings } from './detector.ts';
 import type { View } from './views.ts';
 
 /**
@@ -37,84 +37,16 @@ export function readRuns(
     }
     while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
     const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
-    if (findings !== null && end - start <= MAX_KEY)
+    if (findings !== null && (isHinted || FORMS_BY_LENGTH[end - start]?.length !== 0))
       bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
   }
   findings?.end();
   return decoded === null ? null : viewOf(decoded, room.toString('latin1', 0, size));
 }
 
-const MAX_KEY = 220;
-const MIN_KEY = 20;
-
-/** Families by the length of their runs: most lengths have none. */
-const BY_LENGTH = Array.from({ length: MAX_KEY + 1 }, (_, length) =>
-  RUNS.filter(({ min, max }) => length >= min && length <= max),
-);
-
 /**
- * `hinted` where a word before it says that a key follows; once that effort is spent, what looks
- * like a key is one.
- */
-function bareKey(
-  text: string,
-  codes: Uint16Array,
-  start: number,
-  end: number,
-  hinted: Effort | null,
-  emit: Emit,
-): void {
-  const length = end - start;
-  for (const { shape, look, label } of BY_LENGTH[length] ?? []) {
-    shape.lastIndex = start;
-    const match = shape.exec(text);
-    if (match !== null && looksGenerated(judge(codes, start, start + match[0].length), look))
-      return emit(start, start + match[0].length, label);
-  }
-  // What follows a dot, a slash or a hash sign is a part of an address.
-  if (hinted === null || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT)
-    return;
-  const looks = judge(codes, start, end);
-  if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return emit(start, end, 'aws');
-  // Digits and letters, and not a path or a name of many words: what has few digits is one.
-  if (
-    !looksGenerated(looks, 'strong') ||
-    looks.digits * 12 < length ||
-    text.slice(start, end).includes('/')
-  )
-    return;
-  if (!spend(hinted, start, A_JUDGEMENT) || isIssuerBefore(text, start)) emit(start, end, 'secret');
-}
-
-const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));
-const DOT = 46;
-
-/** As far before a key as words may stand that tell what it is. */
-const REACH = 120;
-
-/** Whether the line before a key names an issuer. */
-function isIssuerBefore(text: string, start: number): boolean {
-  const before = text.slice(Math.max(0, start - REACH), start);
-  const line = before.slice(before.lastIndexOf('\n') + 1).toLowerCase();
-  return line.split(/[^a-z0-9]+/).some((word) => ISSUERS.has(word));
-}
-
-const AWS_SECRET = 40;
-const NEAR_AWS = /aws|secret|akia|asia/i;
-
-/**
- * Forty characters of base64 are an AWS secret only where something before them says so; a Git
- * commit is forty too.
- */
-const isAwsSecret = (text: string, start: number, { uppers, lowers, digits }: Looks): boolean =>
-  uppers > 0 &&
-  lowers > 0 &&
-  digits > 0 &&
-  NEAR_AWS.test(text.slice(Math.max(0, start - 120), start));
-
-/**
- * A stretch that decodes to readable text: every `unit` characters make `bytes` of it, and the first
- * of those stands at `place` in all that was decoded.
+ * A stretch that decodes to readable text: every `unit` characters make `bytes` of it, from `place`
+ * on in all that was decoded.
  */
 interface EncodedRun {
   readonly start: number;
@@ -124,7 +56,6 @@ interface EncodedRun {
   readonly place: number;
 }
 
-/** All that was decoded of one text, to be looked at together: a look has a price for its start. */
 function viewOf(runs: readonly EncodedRun[], text: string): View {
   const runAt = (index: number): EncodedRun | undefined => {
     let low = 0;
@@ -303,7 +234,7 @@ const BLANKS: ReadonlySet<number> = new Set(Array.from('9adAD').map((char) => ch
 /** Bytes that are printable by chance stand alone; what somebody wrote stands together. */
 const MIN_READABLE = 10;
 
-/** Line feeds between what two stretches decode to, so that no token goes on from one to the other. */
+/** Line feeds between what two stretches decode to: no token goes on from one to the other. */
 const GAP = 2;
 const LINE_FEED = 10;
 /** What was decoded of one text; all texts share it. */

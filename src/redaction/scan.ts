@@ -1,4 +1,7 @@
-/** Looks for everything to hide in a text: as it stands, unfolded, and decoded. */
+/**
+ * Looks for everything to hide in a text: as it stands, unfolded, and decoded. At once where it is
+ * short, in turns with the rest of the process where it is not.
+ */
 
 import { layOut } from './characters.ts';
 import {
@@ -11,6 +14,7 @@ import {
 } from './detector.ts';
 import { isFolded } from './disguises.ts';
 import { readRuns } from './long-runs.ts';
+import type { Markers } from './markers.ts';
 import { unfold } from './views.ts';
 
 /** How many disguises on top of each other are taken off. */
@@ -34,7 +38,7 @@ export function windowsOf(text: string): readonly number[] {
  * Everything found in one window, with positions in the whole text. All windows of a text share its
  * effort, with all that is decoded from it.
  */
-export function scanWindow(
+function scanWindow(
   text: string,
   start: number,
   detectors: readonly Detector[],
@@ -112,5 +116,83 @@ function look(
     look(view.text, detectors, depth + 1, effort, (span) =>
       found({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) }),
     );
+  }
+}
+
+export type Spans = ReadonlyMap<string, readonly Span[]>;
+
+/** Spans by text, for the texts that have any. */
+export function scanAtOnce(
+  texts: readonly string[],
+  detectors: readonly Detector[],
+  markers: Markers,
+): Spans {
+  const found = new Map<string, readonly Span[]>();
+  let last = '';
+  for (const text of texts) {
+    // The text of a result stands on several surfaces, one after another.
+    if (text === last) continue;
+    last = text;
+    const spans = scanText(text, detectors);
+    const settled = spans.length === 0 ? spans : markers.settle(text, spans);
+    if (settled.length > 0) found.set(text, settled);
+  }
+  return found;
+}
+
+/** The same in turns. */
+export function* scanAll(
+  texts: readonly string[],
+  detectors: readonly Detector[],
+  markers: Markers,
+): Work<Spans> {
+  const found = new Map<string, readonly Span[]>();
+  let spent = 0;
+  for (const text of new Set(texts)) {
+    spent += text.length;
+    const spans =
+      text.length <= WINDOW ? scanText(text, detectors) : yield* scanInTurns(text, detectors);
+    if (spent >= WINDOW) {
+      spent = 0;
+      yield nextTurn();
+    }
+    const settled = markers.settle(text, spans);
+    if (settled.length > 0) found.set(text, settled);
+  }
+  return found;
+}
+
+function* scanInTurns(text: string, detectors: readonly Detector[]): Work<readonly Span[]> {
+  const spans: Span[] = [];
+  const effort = startEffort();
+  for (const start of windowsOf(text)) {
+    if (start > 0) yield nextTurn();
+    scanWindow(text, start, detectors, effort, (span) => spans.push(span));
+  }
+  return spans;
+}
+
+/** Work in steps. What it yields is waited for; work that yields nothing was done at once. */
+export type Work<T> = Generator<Promise<unknown>, T, unknown>;
+
+/** Waits for one answer in the midst of such work. */
+export function* wait<T>(answer: Promise<T>): Work<T> {
+  return (yield answer) as T; // `finish` hands back what the promise came to.
+}
+
+/** Lets everybody else who is waiting go first. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The outcome of the work, or a promise of it where the work had to wait. */
+export function finish<T>(work: Work<T>): T | Promise<T> {
+  const first = work.next();
+  return first.done === true ? first.value : goOn(work, first.value);
+}
+
+async function goOn<T>(work: Work<T>, first: Promise<unknown>): Promise<T> {
+  for (let waiting = first; ; ) {
+    const step = work.next(await waiting);
+    if (step.done === true) return step.value;
+    waiting = step.value;
   }
 }

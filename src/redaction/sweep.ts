@@ -2,13 +2,12 @@
 
 import type { JsonValue } from '../core/json/json-value.ts';
 import { deepSpans } from './deep-secrets.ts';
-import { type Detector, type Finding, type Span, startEffort } from './detector.ts';
+import type { Finding, Span } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
 import { type Path, rebuildTree, startOf, type Survey, surveyTree } from './walk.ts';
 import type { Rules } from './rules.ts';
-import { isPlain, scanText, scanWindow, WINDOW, windowsOf } from './scan.ts';
-import { nextTurn, wait, type Work } from './turns.ts';
+import { isPlain, scanAll, scanAtOnce, scanText, wait, WINDOW, type Work } from './scan.ts';
 
 /** One place of a call or a result at which something could be read. */
 export interface Surface {
@@ -93,15 +92,15 @@ export function* sweep(
   let texts: readonly string[] = clean.size === 0 ? all : all.filter((text) => !clean.has(text));
   // Most results are short, and done with at once.
   const seen = isShort(texts)
-    ? scanAtOnce(texts, rules)
-    : yield* scanAll(texts, rules.detectors, rules);
+    ? scanAtOnce(texts, rules.detectors, rules.markers)
+    : yield* scanAll(texts, rules.detectors, rules.markers);
   if (seen.size + named.length + literals.size === 0 && !rules.deep)
     return unchanged(surfaces, literals);
   const found = new Map(seen);
   if (found.size + named.length + literals.size > 0) {
     const looked = new Set([...clean, ...texts]);
     const covered = coveredTexts(surfaces, rules).filter((text) => !looked.has(text));
-    for (const [text, spans] of yield* scanAll(covered, rules.detectors, rules))
+    for (const [text, spans] of yield* scanAll(covered, rules.detectors, rules.markers))
       found.set(text, spans);
     texts = [...new Set([...texts, ...covered])];
   }
@@ -198,7 +197,7 @@ function* findLiterals(
   const shown = new Map(
     [...new Set(texts)].map((text) => [text, withoutInsides(text, found.get(text) ?? [], longest)]),
   );
-  const places = yield* scanAll([...shown.values()], [literalDetector(literals)], rules);
+  const places = yield* scanAll([...shown.values()], [literalDetector(literals)], rules.markers);
   for (const [text, own] of shown) if (places.has(own)) add(found, text, places.get(own) ?? []);
 }
 
@@ -244,55 +243,6 @@ function isShort(texts: readonly string[]): boolean {
   let length = 0;
   for (const text of texts) length += text.length;
   return length <= WINDOW;
-}
-
-type Found = ReadonlyMap<string, readonly Span[]>;
-
-/** Spans by text, for the texts that have any. */
-function scanAtOnce(texts: readonly string[], { detectors, markers }: Rules): Found {
-  const found = new Map<string, readonly Span[]>();
-  let last = '';
-  for (const text of texts) {
-    // The text of a result stands on several surfaces, one after another.
-    if (text === last) continue;
-    last = text;
-    const spans = scanText(text, detectors);
-    const settled = spans.length === 0 ? spans : markers.settle(text, spans);
-    if (settled.length > 0) found.set(text, settled);
-  }
-  return found;
-}
-
-/** The same in turns. */
-function* scanAll(
-  texts: readonly string[],
-  detectors: readonly Detector[],
-  { markers }: Rules,
-): Work<Found> {
-  const found = new Map<string, readonly Span[]>();
-  let spent = 0;
-  for (const text of new Set(texts)) {
-    spent += text.length;
-    const spans =
-      text.length <= WINDOW ? scanText(text, detectors) : yield* scanInTurns(text, detectors);
-    if (spent >= WINDOW) {
-      spent = 0;
-      yield nextTurn();
-    }
-    const settled = markers.settle(text, spans);
-    if (settled.length > 0) found.set(text, settled);
-  }
-  return found;
-}
-
-function* scanInTurns(text: string, detectors: readonly Detector[]): Work<readonly Span[]> {
-  const spans: Span[] = [];
-  const effort = startEffort();
-  for (const start of windowsOf(text)) {
-    if (start > 0) yield nextTurn();
-    scanWindow(text, start, detectors, effort, (span) => spans.push(span));
-  }
-  return spans;
 }
 
 /**

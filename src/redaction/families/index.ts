@@ -1,8 +1,8 @@
 /** All families of tokens that can be told by their form. */
 
+import { RUNS } from '../bare-keys.ts';
 import { inner, shaped, token, type TokenFamily } from '../tokens.ts';
 import { PLATFORMS } from './platforms.ts';
-import { RUNS } from './runs.ts';
 import { SERVICES } from './services.ts';
 
 /** Forms that many issuers share. */
