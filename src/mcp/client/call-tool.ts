@@ -19,6 +19,7 @@ import {
   type ToolOutput,
 } from '../../tools/tool.ts';
 import { CANCELLED, type Connection } from './connection.ts';
+import { progressIn } from '../outgoing.ts';
 import type { KeptConnection } from './kept-connection.ts';
 import { AS_SENT } from './list-tools.ts';
 import { readAnswer } from '../read-answer.ts';
@@ -163,11 +164,7 @@ async function send(
   const cancel = new AbortController();
   const stop = abort.follow(() => cancel.abort(CANCELLED));
   const onprogress: ProgressCallback = ({ progress, total, message }) =>
-    context.report({
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    });
+    context.report(progressIn({ progress, total, message } as JsonObject)); // Absent stays absent.
   const options = { signal: cancel.signal, timeout: NO_TIMEOUT, onprogress };
   try {
     if (!isObject(schema))

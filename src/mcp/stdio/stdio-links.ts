@@ -21,23 +21,7 @@ import { deliver, type Link, type LinkHandlers } from '../proxy/link.ts';
 export function streamLink(input: Readable, output: Writable): Link {
   let drained: (() => void) | null = null;
   let isOpen = true;
-  let sentThisTurn = 0;
-  /** Which message of a turn is the first to wait for the others of it. */
-  let gatheredFrom = 2;
-  const letGo = (): void => {
-    if (sentThisTurn >= gatheredFrom) output.uncork();
-    gatheredFrom = sentThisTurn > 1 ? 1 : 2;
-    sentThisTurn = 0;
-  };
-  /**
-   * The messages of a turn of the loop leave in one write, because each write wakes the reader.
-   * After a turn with a single message the first leaves at once: nothing may follow it.
-   */
-  const gather = (): void => {
-    sentThisTurn += 1;
-    if (sentThisTurn === 1) process.nextTick(letGo);
-    if (sentThisTurn === gatheredFrom) output.cork();
-  };
+  const gather = oneWriteATurn(output);
   const end = (handlers: LinkHandlers, why: string): void => {
     if (!isOpen) return;
     isOpen = false;
@@ -79,6 +63,27 @@ export function streamLink(input: Readable, output: Writable): Link {
       input.destroy();
       output.end();
     },
+  };
+}
+
+/**
+ * To be called before each message. The messages of a turn of the loop leave in one write, because
+ * each write wakes the reader. After a turn with a single message the first leaves at once: nothing
+ * may follow it.
+ */
+function oneWriteATurn(output: Writable): () => void {
+  let sentThisTurn = 0;
+  /** Which message of a turn is the first to wait for the others of it. */
+  let gatheredFrom = 2;
+  const letGo = (): void => {
+    if (sentThisTurn >= gatheredFrom) output.uncork();
+    gatheredFrom = sentThisTurn > 1 ? 1 : 2;
+    sentThisTurn = 0;
+  };
+  return () => {
+    sentThisTurn += 1;
+    if (sentThisTurn === 1) process.nextTick(letGo);
+    if (sentThisTurn === gatheredFrom) output.cork();
   };
 }
 
