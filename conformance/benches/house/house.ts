@@ -28,7 +28,6 @@ export const RULES: readonly Rule[] = [
     what: 'files that one other file imports, %',
     of: ({ tree }) => percent(tree.singleImporters.length / tree.files),
     goal: 24,
-    now: 25.2,
   },
   { what: 'lines over 100 columns', of: ({ tree }) => tree.longLines.length, goal: 0 },
   {
@@ -42,7 +41,6 @@ export const RULES: readonly Rule[] = [
     what: 'functions over 60 lines',
     of: ({ tree }) => tree.functions.filter(({ size }) => size > MAX_FUNCTION).length,
     goal: 0,
-    now: 1,
   },
   {
     what: 'folders of layers, median of lines',
@@ -58,15 +56,15 @@ export const RULES: readonly Rule[] = [
     what: 'files that a captain call enters',
     of: ({ call }) => call.files.length,
     goal: 90,
-    now: 117,
+    now: 116,
   },
   {
     what: 'functions that a captain call enters',
     of: ({ call }) => call.functions,
     goal: 330,
-    now: 568,
+    now: 564,
   },
-  { what: 'Object.freeze in a captain call', of: ({ call }) => call.freezes, goal: 45, now: 64 },
+  { what: 'Object.freeze in a captain call', of: ({ call }) => call.freezes, goal: 45, now: 63 },
 ];
 
 /** What a figure may not pass: the goal, or where it stands as long as the goal is not met. */
