@@ -91,7 +91,8 @@ describe('a text that is made to be slow', () => {
       ).length;
     };
 
-    expect((await timeOf(fill('sk-'), naive)) / (await timeOf(prose))).toBeGreaterThan(MOST);
+    const plain = Math.min(await timeOf(prose), await timeOf(prose), await timeOf(prose));
+    expect((await timeOf(fill('sk-'), naive)) / plain).toBeGreaterThan(MOST);
   });
 
   it('shows no key that begins where a text is passed over', async () => {
