@@ -57,7 +57,7 @@ export type {
 export { autoApprove, ruleList, terminalPrompt };
 
 /**
- * Lets a call go on only where somebody approved it, and binds the approval to this very call:
+ * Lets a call go on only where it was approved, and binds the approval to this very call:
  * whatever is changed below by a layer that does not declare `rewrites` keeps it from running. It
  * does not limit how often a person is asked, and it does not check who they are.
  */
@@ -85,7 +85,7 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
 
 type Parts = GateParts & Judges;
 
-/** At once where nobody has to be waited for. */
+/** At once where rules or a function decide at once. */
 function decide(
   call: ToolCall,
   id: string,

@@ -1,4 +1,4 @@
-/** Holds tools to what they said of themselves when somebody began to trust them. */
+/** Holds tools to what they said of themselves when they were first trusted. */
 
 import {
   annotate,
@@ -29,7 +29,7 @@ export type { DefinitionPinOptions };
 /**
  * Trust on first use: the tools of a source are pinned with the first call of one of them. From
  * then on a tool whose name, description, schemas or annotations are others is quarantined: shown
- * without a word of its own, and refused, until somebody accepts it. It looks at what tools say,
+ * without a word of its own, and refused, until a person accepts it. It looks at what tools say,
  * not at what they do: a tool that keeps its description and changes its code goes unnoticed.
  */
 export function definitionPin(options: DefinitionPinOptions = {}): ToolLayer {

@@ -32,7 +32,7 @@ export type { HandoffArtifactOptions };
  * Looks at results with status `ok` only, and changes none of them unless it is strict. What a tool
  * says about itself in a handoff is written down, not believed: a `policyOverride` can only tighten
  * what the call was under. It does not hand anything over, nor does it apply the override: that is
- * for whoever starts the next persona.
+ * for the host, which starts the next persona.
  */
 export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer {
   checkOptions('handoffArtifact', options, OPTIONS);

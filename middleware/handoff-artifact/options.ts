@@ -15,7 +15,7 @@ export interface HandoffArtifactOptions {
   readonly detect?: DetectHandoff;
   /** Further members of a result to look under, after `__handoff` and `handoff`. @default none */
   readonly keys?: readonly string[];
-  /** Who hands over where a handoff does not say so. @default nobody: the field is required */
+  /** Who hands over where a handoff does not say so. @default none: the field is required */
   readonly source?: string;
   /** Raises for a handoff that is not valid, instead of noting it. @default false */
   readonly strict?: boolean;

@@ -25,7 +25,7 @@ export type { IdempotencyOptions };
 
 /**
  * Answers a repeated call with what the first one came to. It does not make a tool safe to repeat:
- * with mode `'effect'` a run whose end nobody knows is never tried again under the same key. It
+ * with mode `'effect'` a run whose end is not known is never tried again under the same key. It
  * cannot tell that two keys mean one effect, and forgets keys after `ttlMs`.
  */
 export function idempotency(options: IdempotencyOptions = {}): ToolLayer {

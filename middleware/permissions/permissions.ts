@@ -61,7 +61,7 @@ export function permissions(options: PermissionsOptions): ToolLayer {
       return recorded(result, report);
     },
     async tooLate(call) {
-      // Whoever only watches would have refused nothing.
+      // In shadow mode nothing would have been refused.
       if (shadow !== false) return { wouldHaveBeen: 'ok' };
       await unheeded(gateCall(call, unheeded));
       return { wouldHaveBeen: endingOf(permissionReportOf(call)) };
@@ -69,7 +69,7 @@ export function permissions(options: PermissionsOptions): ToolLayer {
   });
 }
 
-/** What the call would have come to, by a report of checkers that nobody heeded. */
+/** What the call would have come to, by a report of checkers in shadow mode. */
 function endingOf(report: PermissionReport | undefined): string {
   const verdicts = [report?.decision, ...(report?.shadow ?? []).map(({ decision }) => decision)];
   if (verdicts.includes('deny')) return 'permission_denied';

@@ -66,7 +66,7 @@ export function blockedResult(sent: CleanedCall, found: Found): ToolResult {
   );
 }
 
-/** The cleaned result. Nothing is written where there was nothing to hide and nobody to ask. */
+/** The cleaned result. Nothing is written where nothing was hidden and no redactor asked. */
 export function recorded(
   result: ToolResult,
   always: boolean,

@@ -10,7 +10,7 @@ export interface ReplayOptions {
   readonly mode?: 'strict' | 'ordered';
   /** What becomes of a call that has no answer. @default 'refuse' */
   readonly onMissing?: 'refuse' | 'pass';
-  /** What `close()` does about answers nobody asked for. @default 'ignore' */
+  /** What `close()` does about answers that no call asked for. @default 'ignore' */
   readonly onUnused?: 'ignore' | 'throw' | ((unused: readonly RecordedCall[]) => void);
 }
 

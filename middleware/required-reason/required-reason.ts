@@ -104,7 +104,7 @@ function readReason(args: JsonObject, field: string, minLength: number): string 
   const value = Object.hasOwn(args, field) ? args[field] : undefined;
   if (typeof value !== 'string') return null;
   const text = value.trim();
-  // Characters nobody sees say nothing.
+  // Characters that do not show say nothing.
   if (text.replace(/[\p{Cc}\p{Cf}\p{Zs}]/gu, '') === '' || text.length < minLength) return null;
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return cut.toWellFormed();

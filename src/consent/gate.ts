@@ -16,7 +16,8 @@ import { plainLine } from './plain-text.ts';
 import { type Settled, settleVerdict, type Verdict } from './verdict.ts';
 
 /**
- * Not decided: a question that nobody could be asked, or a call that ends here for another reason.
+ * Not decided: a question that no person could be asked, or a call that ends here for another
+ * reason.
  */
 export type Open =
   | { readonly interruption: Interruption; readonly rule?: string }
@@ -28,7 +29,7 @@ export interface GateParts {
   readonly prompts: readonly ApprovalPrompt[];
   readonly standing: StandingAnswers | null;
   readonly expiresMs: number | undefined;
-  /** A question that nobody can be asked stays open without an end. */
+  /** A question without a person to ask stays open without an end. */
   readonly waitsForEver: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface TerminalPromptOptions {
 type Choice = ApprovalDecision | 'allow_any' | 'reject_any';
 
 /**
- * A channel to whoever sits at the terminal; one question after another. `null` where there is no
+ * A channel to the person at the terminal; one question after another. `null` where there is no
  * terminal: input that comes from a pipe is never read as an answer. Rejecting is preselected, so
  * that a key pressed too early approves nothing; Ctrl-C, Escape and the end of the input reject.
  */

@@ -187,12 +187,12 @@ export interface AnswerMembers {
 }
 
 /**
- * The members of an answer, each read once, or `null` for what is none. A member nobody knows may
- * be a misspelt `args`: the call would run with what somebody meant to change.
+ * The members of an answer, each read once, or `null` for what is none. An unknown member may
+ * be a misspelt `args`: the call would run with what it was meant to change.
  */
 export function readMembers(value: unknown): AnswerMembers | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  // A map: what somebody hung on every object is no answer.
+  // A map: what was added to the prototype of all objects is no answer.
   const members = new Map<string, unknown>(Object.entries(value));
   const [decision, decidedBy, reason, args] = MEMBERS.map((name) => members.get(name));
   if ([...members.keys()].some((name) => !MEMBERS.includes(name))) return null;
@@ -226,7 +226,7 @@ export interface Settled {
   /** The rule of consent that decided, or that asked for a person's decision. */
   readonly rule?: string;
   /**
-   * The call it is about, with other arguments than the one that came in where somebody edited
+   * The call it is about, with other arguments than the one that came in where a person edited
    * them.
    */
   readonly call: ToolCall;

@@ -1,5 +1,5 @@
 /**
- * The JSON Schema of a handoff on the wire, for whoever reads receipts and events without this
+ * The JSON Schema of a handoff on the wire, for programs that read receipts and events without this
  * package.
  */
 

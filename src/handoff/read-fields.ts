@@ -1,4 +1,4 @@
-/** Readers for single fields of a payload that nobody here wrote. */
+/** Readers for single fields of a payload that a tool wrote. */
 
 import { canonicalJson } from '../core/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';

@@ -121,8 +121,8 @@ function inOneSpelling(payload: unknown): JsonObject | null {
 }
 
 /**
- * A name that is there but cannot be used is not replaced: somebody else would seem to have handed
- * over.
+ * A name that is there but cannot be used is not replaced: another persona would seem to have
+ * handed over.
  */
 function personaIn(source: Source, otherwise: string | undefined): string | undefined {
   const persona = valueOf(source, 'sourcePersona', name);
@@ -191,7 +191,7 @@ const deadlineIn = (source: Source): NonNullable<HandoffRecord['deadlineCheckbac
   unlessEmpty({ ...field(source, 'deadline', name), ...field(source, 'checkbackAt', name) });
 
 /**
- * A policy that came with a result is a wish of whoever wrote the result: it can take away, never
+ * A policy that came with a result is a wish of the tool: it can take away, never
  * add.
  */
 function overrideIn(

@@ -140,7 +140,7 @@ const NO_REASON = 'no reason was given';
 const MAX_REASON = 2_000;
 
 /**
- * `null` for everything that is no verdict: nothing at all, a number, an action nobody knows, a
+ * `null` for everything that is no verdict: nothing at all, a number, an unknown action, a
  * payload that is no object.
  */
 export function readVerdict(said: JsonValue): Verdict | null {

@@ -23,7 +23,7 @@ export type Verdict =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unavailable'; readonly cause: unknown }
-  /** The work was not done, so anybody may try. */
+  /** The work was not done, so any call may try. */
   | { readonly kind: 'open' };
 
 /** What the work of a call is for the others, and whether it was kept for them. */
@@ -49,7 +49,7 @@ const PROCESS = randomUUID();
 let tokens = 0;
 
 /**
- * A claim that was won, with the token it is settled by, or what somebody else has made of the key.
+ * A claim that was won, with the token it is settled by, or what another call has made of the key.
  */
 export type Begun = { readonly token: string } | { readonly verdict: Verdict };
 
@@ -82,7 +82,7 @@ export function beginWork(
   }
 }
 
-/** `null` while somebody is at it. */
+/** `null` while another call is at it. */
 function begunBy(
   claimed: Claimed,
   token: string,
@@ -221,6 +221,6 @@ export function resultFrom(call: ToolCall, answer: JsonObject): ToolResult | nul
     return plain;
   // Checked no further than this: what a store gives back is the host's own.
   const full = ok(call, result, { content: content as unknown as ContentBlock[] });
-  // A text that somebody put in the place of the blocks hides them here too.
+  // A text that was put in the place of the blocks hides them here too.
   return full.renderedResult === text ? full : withResult(full, { renderedResult: text });
 }

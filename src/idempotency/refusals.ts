@@ -10,7 +10,7 @@ import {
   type ToolResult,
 } from '../layer.ts';
 
-/** Runs without anybody's answer, and without leaving one. */
+/** Runs without the answer of another call, and without leaving one. */
 export async function runAlone(
   call: ToolCall,
   next: Next,

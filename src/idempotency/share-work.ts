@@ -94,7 +94,7 @@ async function doWork(
   return annotate(result, {}, { status: 'miss', kept });
 }
 
-/** What somebody else's work means for this call. */
+/** What the work of another call means for this one. */
 async function present(
   call: ToolCall,
   next: Next,
@@ -115,7 +115,7 @@ async function present(
  */
 type Woken<T> = { readonly outcome: T } | 'lead' | 'deserted' | 'left';
 
-/** Plain data: nearly every flight ends before anybody waits for it. */
+/** Plain data: nearly every flight ends before another call waits for it. */
 interface Flight<T> {
   readonly fingerprint: string;
   /** The call at work. */
@@ -127,12 +127,12 @@ interface Flight<T> {
 interface Waiters<T> {
   readonly wakes: Set<(woken: Woken<T>) => void>;
   /**
-   * Told when the call at work is called off. One listener for all, and only while somebody waits.
+   * Told when the call at work is called off. One listener for all, and only while calls wait.
    */
   readonly desert: () => void;
 }
 
-/** Nobody may wait between looking for a flight and opening one: two would lead. */
+/** Nothing may be awaited between looking for a flight and opening one: two would lead. */
 type Flights<T> = Map<string, Flight<T>>;
 
 function openFlight<T>(

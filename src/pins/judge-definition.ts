@@ -75,7 +75,7 @@ function hashOrNull(tool: ToolSpec): string | null {
 
 const folded = (name: string): string => foldName(name.normalize('NFKC'));
 
-/** An empty description is nobody's. */
+/** An empty description is the same as no other: it tells no tool from another. */
 const isSameText = (a: string, b: string): boolean => a.trim() !== '' && a.trim() === b.trim();
 
 /** What was seen. */

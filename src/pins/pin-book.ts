@@ -143,8 +143,8 @@ export const frozenBook = ({ source, pins, held, missing }: PinBook): PinBook =>
   });
 
 /**
- * Whether a value is a book, to the last field: what a file holds may have been written by anybody,
- * or by half.
+ * Whether a value is a book, to the last field: what a file holds may have been written by any
+ * program, or by half.
  */
 export function isPinBook(value: unknown): value is PinBook {
   if (!hasFields(value, ['source', 'pins', 'held', 'missing'])) return false;

@@ -21,7 +21,7 @@ export interface Finding extends Omit<PinJudgement, 'verdict'> {
   readonly verdict: Verdict;
   readonly source: string;
   readonly isRefused: boolean;
-  /** What differs, where somebody has to look at it. */
+  /** What differs, where a person has to look at it. */
   readonly changes: readonly string[];
   /** Pinned by the call that asked. */
   readonly isFresh?: boolean;
@@ -39,7 +39,7 @@ export interface KeeperOptions {
 }
 
 export interface PinKeeper {
-  /** A tool is being shown. Writes nothing: whoever only looks at a stack changes nothing by it. */
+  /** A tool is being shown. Writes nothing: looking at a stack changes nothing. */
   listed(tool: ToolSpec): Finding;
   /** A tool is being called. What was shown before is written down first, all of it. */
   called(toolName: string, tool: ToolSpec | null, now: number): Promise<Finding>;

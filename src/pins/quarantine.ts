@@ -116,7 +116,7 @@ function statusOf({ verdict, isRefused, isFresh }: Finding): string {
   return verdict === 'pinned' ? 'ok' : 'changed';
 }
 
-/** Tells once for each definition. Nobody who is told can stop the layer. */
+/** Tells once for each definition. A listener that fails does not stop the layer. */
 export function quarantineReporter(
   source: string,
   onQuarantine: ((report: QuarantineReport) => unknown) | undefined,

@@ -30,7 +30,7 @@ export interface Receipt {
   readonly blocked_by: string | null;
   readonly duration_ms: number;
   /**
-   * The arguments as they came in, as somebody approved them, and as the tool was entered with
+   * The arguments as they came in, as they were approved, and as the tool was entered with
    * them.
    */
   readonly requested_hash: string;
@@ -102,8 +102,8 @@ export interface LocalReceiptSink {
   appendDraft?(sessionId: string, draft: ReceiptDraft, durability: Durability): Appended;
   /**
    * Rejects when the session's file cannot be written to just now; tries what failed before once
-   * more. `null` when nothing failed, so that nobody has to wait. Throws when the file cannot be
-   * used.
+   * more. `null` when nothing failed, and then there is nothing to wait for. Throws when the file
+   * cannot be used.
    */
   ready(sessionId: string): Promise<void> | null;
   /** Waits until everything appended so far is written. Rejects when something could not be. */

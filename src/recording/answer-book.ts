@@ -22,7 +22,7 @@ export interface Missing {
 export interface AnswerBook {
   /** The call that answers. */
   take(call: ToolCall): { readonly recorded: RecordedCall } | Missing;
-  /** What nobody has asked for, in the order of the recording. */
+  /** Answers that no call asked for, in the order of the recording. */
   unused(): readonly RecordedCall[];
 }
 

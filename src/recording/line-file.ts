@@ -21,7 +21,7 @@ export interface LineFile {
   close(): Promise<void>;
 }
 
-/** Lines wait in memory for the disk. Where nobody waits for them, more than this are lost. */
+/** Lines wait in memory for the disk. Where no call waits for them, more than this are lost. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** Says that the line before it was cut off when its writer died. */
@@ -102,7 +102,7 @@ function unavailable(
 /** The file, opened anew after a failure: it may have been moved, or its disk taken away. */
 function reopened(path: string) {
   let file: FileHandle | null = null;
-  /** Where the file ends unless somebody else writes to it too. */
+  /** Where the file ends unless another process writes to it too. */
   let end = 0;
   const open = async (): Promise<FileHandle> => (file ??= await openForLines(path));
   return {

@@ -31,7 +31,7 @@ export interface Recorder extends Pick<LineFile, 'ready' | 'lost' | 'close'> {
   begin(call: ToolCall): Begun;
   /** Calls that are made meanwhile are nested. */
   during<T>(run: () => T): T;
-  /** Nobody waits for the line: one that cannot be made is counted. */
+  /** No call waits for the line: one that cannot be made is counted. */
   write(call: ToolCall, begun: Begun, answer: ToolResult): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Asks a redactor that somebody else wrote, and believes nothing but the agreed form of an answer.
+ * Asks the redactor of a host, and believes nothing but the agreed form of an answer.
  */
 
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';

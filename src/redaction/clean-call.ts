@@ -51,7 +51,7 @@ export function* cleanCall(
   );
   const answer = yield* wait(asked);
   if (answer === ABORTED) return ABORTED;
-  // A copy that nobody can change any more, whatever the redactor keeps of its answer.
+  // A frozen copy, whatever the redactor keeps of its answer.
   const given =
     answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
   const custom = { label: 'custom', group: 'redactor' } as const;

@@ -130,7 +130,7 @@ const TEXTS: ReadonlySet<string> = new Set(['content', 'renderedResult']);
 
 /** The result as a redactor wants it, and what is gone from it. */
 function answerOf(before: ToolResult, answer: RedactionAnswer, sent: CleanedCall) {
-  // A copy that nobody can change any more; `ok` makes one of everything that is JSON and throws
+  // A frozen copy; `ok` makes one of everything that is JSON and throws
   // for the rest.
   const value = answer.result === undefined ? before.result : ok(sent.call, answer.result).result;
   const text = answer.text ?? before.renderedResult;

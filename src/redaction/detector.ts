@@ -45,7 +45,7 @@ export type Emit = (start: number, end: number, label: string, group?: Group) =>
  */
 export type SignPlaces = ArrayLike<number> | null;
 
-/** What a detector that reads every character saw on its way, so that nobody has to look again. */
+/** What a detector that reads every character saw on its way, for those behind it. */
 export interface Sight {
   /** Where signs stood that may begin an escape. */
   readonly signs: SignPlaces;

@@ -116,7 +116,7 @@ const hexAt = (codes: Uint16Array, from: number, count: number): number => {
 
 /**
  * A character that was written by its number. Secrets are ASCII: another one is left as it is,
- * unless nobody would see it.
+ * unless it does not show.
  */
 function numbered(value: number, end: number, at: number): number {
   if (value < 0 || value > 0x10ffff) return at + 1;

@@ -231,7 +231,7 @@ function hexStretches(codes: Codes, start: number, end: number): Stretch[] {
 /** The second digits of tab, line feed and carriage return. */
 const BLANKS: ReadonlySet<number> = new Set(Array.from('9adAD').map((char) => char.charCodeAt(0)));
 
-/** Bytes that are printable by chance stand alone; what somebody wrote stands together. */
+/** Bytes that are printable by chance stand alone; what people wrote stands together. */
 const MIN_READABLE = 10;
 
 /** Line feeds between what two stretches decode to: no token goes on from one to the other. */

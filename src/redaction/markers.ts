@@ -27,7 +27,7 @@ export interface Markers {
 const MAX_TOKENS = 10_000;
 
 /**
- * Markers of one layer: its key and its tokens are nobody else's. `labels` are all it can be asked
+ * Markers of one layer: its key and its tokens are its own. `labels` are all it can be asked
  * to write.
  */
 export function createMarkers(
@@ -112,7 +112,7 @@ function isStronger(a: Span, b: Span): boolean {
 const BY_NAME: ReadonlySet<string> = new Set(['secret', 'password', 'authorization']);
 
 /**
- * The spans without the markers inside them. What stands beside a marker is still hidden: anybody
+ * The spans without the markers inside them. What stands beside a marker is still hidden: a tool
  * can write one.
  */
 function without(spans: readonly Span[], text: string, written: RegExp): readonly Span[] {

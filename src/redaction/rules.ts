@@ -113,7 +113,7 @@ function readPath(text: unknown, toolName: string): Path {
   return path;
 }
 
-/** Cleans one text at once: for the audit record and for progress, where nobody can wait. */
+/** Cleans one text at once: for the audit record and for progress, which cannot wait. */
 export function textCleaner({ detectors, markers, plain }: Rules, literals?: Literals): Scrub {
   const isFixed = literals === undefined || literals.size === 0;
   let all = isFixed ? detectors : null;

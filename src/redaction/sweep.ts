@@ -30,7 +30,7 @@ export interface Sweep {
   readonly counts: Readonly<Record<string, number>>;
   /** Something was found that must not get out in any form. */
   readonly blocked: boolean;
-  /** What was hidden, for whoever has to hide it elsewhere too. */
+  /** What was hidden, to be hidden elsewhere too. */
   readonly literals: Literals;
   /** The texts with markers in them, which need no second look. */
   readonly written: ReadonlySet<string>;

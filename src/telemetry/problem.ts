@@ -1,4 +1,4 @@
-/** What can go wrong with telemetry, told to the host and to nobody else. */
+/** What can go wrong with telemetry, told to the host alone. */
 
 /** Exact at all times: `generated` is `delivered` + `dropped` + `pending`. */
 export interface SinkCounts {

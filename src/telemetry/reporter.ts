@@ -172,7 +172,7 @@ async function openWriter(
 ): Promise<(batch: readonly SpanRecord[]) => Promise<void>> {
   const { pino } = await import('pino');
   const target = pino.destination({ dest: descriptor, sync: false });
-  // A closed pipe is reported as an event, and one that nobody hears would end the process.
+  // A closed pipe is reported as an event, and one without a listener would end the process.
   target.on('error', () => {});
   const logger = pino({ name: 'allium' }, target);
   return (batch) => {

@@ -40,7 +40,7 @@ export interface SpanRecord {
   readonly events: readonly SpanRecordEvent[];
   /** The layers inside telemetry, innermost first. */
   readonly child_spans: readonly ChildSpanRecord[];
-  /** Of a call that was taken up again: how long somebody took to decide. */
+  /** Of a resumed call: how long a person took to decide. */
   readonly approval_wait?: ApprovalWaitRecord;
   /** With `captureContent` only, like the next two. */
   readonly arguments?: JsonValue;
@@ -66,7 +66,7 @@ export interface ChildSpanRecord {
   readonly attributes?: Readonly<SpanAttributes>;
 }
 
-/** Somebody decided about the call before this pass over it. */
+/** The call was decided about before this pass over it. */
 export interface ApprovalWaitRecord {
   readonly started_at: string;
   readonly ended_at: string;

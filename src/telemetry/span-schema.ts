@@ -1,4 +1,4 @@
-/** The JSON Schema of the span record, for whoever gets it without this package. */
+/** The JSON Schema of the span record, for programs that get it without this package. */
 
 import { MAX_CHILDREN, MAX_CONTENT, MAX_NAME } from './ended-call.ts';
 import type { JsonSchema } from '../core/contract/call.ts';

@@ -25,7 +25,7 @@ const readAt = promisify(read);
 const closeFile = promisify(close);
 
 /**
- * Opens a receipt file of anybody to be read: what is in it is proven by signatures. Pipes, links,
+ * Opens a receipt file of any user to be read: what is in it is proven by signatures. Pipes, links,
  * folders and devices are `other`, and so is what may not be read.
  */
 export function openToRead(path: string): number | 'missing' | 'other' {
@@ -61,7 +61,7 @@ export async function* readBlocks(
       if (bytesRead === 0) break;
       position += bytesRead;
       reading = readAt(file, other, size, size, position);
-      // Awaited in the next round, or at the end. Until then a failure is nobody's.
+      // Awaited in the next round, or at the end. Until then its failure is handled here.
       reading.catch(() => {});
       let bytes = buffer.subarray(size - carried, size + bytesRead);
       if (isSkipping) {

@@ -41,7 +41,7 @@ export interface ReceiptFilter {
 /** A receipt and where it stands. */
 export interface FoundReceipt {
   readonly file: string;
-  /** Counted from 1; 0 where nobody asked for it. */
+  /** Counted from 1; 0 where it was not asked for. */
   readonly line: number;
   readonly receipt: StoredReceipt;
 }

@@ -38,7 +38,7 @@ export function parseReceipt(line: Buffer): StoredReceipt | null {
 }
 
 /**
- * Written by `localReceiptSink`, or made to look so: nobody who reads a field must be surprised by
+ * Written by `localReceiptSink`, or made to look so: a reader of a field must not be surprised by
  * what it is.
  */
 const hasFields = (value: Readonly<Record<string, unknown>>): boolean =>

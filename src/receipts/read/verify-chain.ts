@@ -28,7 +28,7 @@ import { isReceipt } from '../write/receipt-text.ts';
 import { readSignedHead, type SignedHead } from '../signed-head.ts';
 
 /**
- * A line at the end of a file that has no end: a crash tore it, or somebody is writing it just now.
+ * A line at the end of a file that has no end: a crash tore it, or it is being written just now.
  */
 export interface TornTail {
   readonly file: string;

@@ -25,7 +25,7 @@ export interface VerifyOptions {
    * nothing
    */
   readonly atLeast?: number | Witness;
-  /** Called now and then with how far it is. @default nobody is told */
+  /** Called now and then with how far it is. @default not called */
   readonly onProgress?: (progress: VerifyProgress) => void;
   /** Ends it: the promise rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal;
@@ -59,8 +59,8 @@ export interface VerifyReport {
   readonly key: 'known' | 'unknown';
   readonly tornTail?: TornTail;
   /**
-   * Receipts behind the newest checkpoint: their writer is at work, or was killed, or somebody else
-   * wrote them. Absent where there are none.
+   * Receipts behind the newest checkpoint: their writer is at work, or was killed, or another
+   * process wrote them. Absent where there are none.
    */
   readonly unsigned?: number;
   /**

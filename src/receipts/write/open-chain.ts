@@ -33,7 +33,7 @@ export interface ChainEnd {
   readonly unsigned: number;
   /**
    * A checkpoint goes before the next receipt: a segment begins, the last line is an end, or
-   * somebody else ended without one.
+   * another process ended without one.
    */
   readonly due: boolean;
   /** When the last checkpoint was made by this writer. Before its first one, never. */
@@ -219,8 +219,8 @@ const MAX_TAIL_BYTES = 256 * 1024 * 1024;
 
 /**
  * The newest checkpoint that is wanted. `null` where there is none within the last 256 MiB. The
- * file must end with a line feed. `isWanted` decides whose word counts: without the key anybody can
- * write a checkpoint.
+ * file must end with a line feed. `isWanted` decides whose word counts: without the key any process
+ * can write a checkpoint.
  */
 function tailBehind(
   file: number,

@@ -8,7 +8,7 @@ import { SERVICES } from './services.ts';
 /** Forms that many issuers share. */
 const SHARED = [
   shaped('jwt', 'eyJ', /(?<![\w-])eyJ[\w-]{8,8000}\.[\w-]{8,8000}(?:\.[\w-]{0,8000}){1,3}/y),
-  // `acme_live_…`, `acme_pat_…`: issuers that nobody listed, by the words they all use.
+  // `acme_live_…`, `acme_pat_…`: issuers that are not listed, by the words they all use.
   inner(
     'api-key',
     '_live_ _test_ _prod_ _pat_ _sk_ _secret_ _apikey_ _api_ _token_ _key_ -api-',

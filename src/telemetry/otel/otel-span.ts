@@ -1,5 +1,5 @@
 /**
- * One OpenTelemetry span per call, with a child for every layer. Whoever registers an SDK gets
+ * One OpenTelemetry span per call, with a child for every layer. A host that registers an SDK gets
  * them; without one, none is made.
  */
 

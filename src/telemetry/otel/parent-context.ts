@@ -46,7 +46,7 @@ export function parentContextOf(call: ToolCall, fixed: SpanContext | null): Pare
   if (metadata === undefined || (here !== null && !isResumed(call))) return under(active, fixed);
   const remote = remoteParent(metadata.traceparent, metadata.tracestate);
   if (remote === null) return under(active, fixed);
-  // A call that is taken up again goes on where it stopped; whoever took it up only set it going.
+  // A resumed call goes on in the trace where it stopped, not in that of `resume`.
   return { ...under(active, remote), links: here === null ? [] : [{ context: here }] };
 }
 
