@@ -39,7 +39,7 @@ describe('mergeAudit', () => {
 
   it('adds lines to lines', () => {
     const state = openState();
-    pushEntry(state, line('a'), null, false);
+    pushEntry(state, line('a'), null);
     mergeAudit(state, { layers: [line('b')] }, 0);
 
     expect(state.audit?.layers.map(({ name }) => name)).toEqual(['a', 'b']);
@@ -109,7 +109,7 @@ describe('joinScrubs', () => {
   it('cleans what is there already, names of members included', () => {
     const state = openState();
     mergeAudit(state, { summary: 'pw x', 'about x': { x: 'x' } }, 0);
-    pushEntry(state, line('x'), { detail: ['x'] }, false);
+    pushEntry(state, line('x'), { detail: ['x'] });
     joinScrubs(state, [(text) => text.replaceAll('x', '*')]);
 
     expect(state.audit).toMatchObject({ summary: 'pw *', 'about *': { '*': '*' } });
@@ -132,7 +132,7 @@ describe('closeAudit', () => {
     const state = openState();
     closeAudit(state);
 
-    expect(() => pushEntry(state, line('late'), null, false)).toThrow(TypeError);
+    expect(() => pushEntry(state, line('late'), null)).toThrow(TypeError);
     expect(Object.isFrozen(state.audit)).toBe(true);
     expect(() => closeAudit(createPass())).not.toThrow();
   });

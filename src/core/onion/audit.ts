@@ -9,6 +9,7 @@ import type { Scrub } from '../contract/layer.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { type ToolAnnotations, hintsOf } from '../contract/annotations.ts';
 import { AlliumError } from '../contract/errors.ts';
+import { statusRow } from '../contract/status.ts';
 import { frozenCopy, isObject, snapshotObject } from '../json/json.ts';
 import { scrubMembers, scrubText } from './scrub.ts';
 
@@ -71,16 +72,10 @@ function isTexts(patch: AuditPatch): boolean {
  * two times holds nothing to clean. They are not frozen one by one: that alone would cost a fifth
  * of what a layer costs.
  */
-export function pushEntry(
-  state: Pass,
-  entry: LayerEntry,
-  said: Partial<LayerEntry> | null,
-  isPlain: boolean,
-): void {
+export function pushEntry(state: Pass, entry: LayerEntry, said: Partial<LayerEntry> | null): void {
   const { scrubs } = state;
-  recordOf(state).layers.push(
-    said === null && (isPlain || scrubs.length === 0) ? entry : cleanEntry(entry, said, scrubs),
-  );
+  const isClean = said === null && (scrubs.length === 0 || statusRow(entry.status) !== undefined);
+  recordOf(state).layers.push(isClean ? entry : cleanEntry(entry, said, scrubs));
 }
 
 /** The two times are the framework's own. */

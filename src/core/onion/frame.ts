@@ -12,7 +12,6 @@ import { isoTime } from '../time/clock.ts';
 import { AlliumError, describeThrown } from '../contract/errors.ts';
 import type { Next, ToolLayer } from '../contract/layer.ts';
 import { type ToolResult } from '../contract/result.ts';
-import { statusRow } from '../contract/status.ts';
 import { followApproval } from './conditions.ts';
 
 /** Written without `async`, because a second promise per layer would double what a layer costs. */
@@ -188,7 +187,7 @@ function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult):
     startedAt: isoTime(startedAt),
     endedAt: isoTime(state.clock.now()),
   };
-  pushEntry(state, entry, line, statusRow(result.status) !== undefined);
+  pushEntry(state, entry, line);
 }
 
 /** Hands a result to the layer outside. */

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { accountOf } from './account.ts';
 import { annotate, ok, refuse } from './results.ts';
 import { withCall } from './own-call.ts';
+import { unhandledDuring } from '../../../conformance/benches/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, testClock } from '../../../conformance/test-kit.ts';
 import { runnerOf } from './compose.ts';
+import type { ToolCall } from '../contract/call.ts';
 import type { ToolLayer } from '../contract/layer.ts';
 import type { ToolResult } from '../contract/result.ts';
 import type { Stage } from './stage.ts';
@@ -43,6 +45,48 @@ describe('a stage', () => {
     expect(linesOf(result)).toEqual(['stage: tool_not_found', 'outer: tool_not_found']);
     expect(accountOf(result).blockedBy).toBe('stage');
     expect(executor.calls).toEqual([]);
+  });
+
+  it.each<[string, (call: ToolCall) => ToolCall | ToolResult, readonly string[]]>([
+    ['refuses', (call) => refuse(call, 'limit_exceeded', 'No.'), []],
+    ['lets in', (call) => call, ['left']],
+    ['fails', () => expect.fail('broken'), []],
+  ])('that %s when the call has ended starts and writes nothing', async (_, say, expected) => {
+    const executor = echoExecutor();
+    const entered: string[] = [];
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => void (open = resolve));
+    const leaving: ToolLayer = {
+      name: 'leaving',
+      caller(call, next) {
+        void next(call);
+        return refuse(call, 'policy_blocked', 'Not waited for.');
+      },
+    };
+    const late: Stage = {
+      name: 'late',
+      enter: (call) => opened.then(() => say(call)),
+      leave(_call, result) {
+        entered.push('left');
+        return result;
+      },
+    };
+    const below: ToolLayer = {
+      name: 'below',
+      caller(call, next) {
+        entered.push('below');
+        return next(call);
+      },
+    };
+
+    const result = await run([leaving, late, below], executor);
+    const lines = linesOf(result);
+    const unhandled = await unhandledDuring(open);
+
+    expect(unhandled).toEqual([]);
+    expect(entered).toEqual(expected);
+    expect(executor.calls).toEqual([]);
+    expect(linesOf(result)).toEqual(lines);
   });
 
   it.each<[string, Stage['leave']]>([

@@ -9,7 +9,8 @@ import { pushEntry } from './audit.ts';
 import type { EntryPatch } from '../contract/audit-record.ts';
 import { type ToolCall } from '../contract/call.ts';
 import { isoTime } from '../time/clock.ts';
-import { answer, memberThrew } from './frame.ts';
+import { answer, cancelled, memberThrew } from './frame.ts';
+import { isAbandoned } from './own-call.ts';
 import type { TooLate } from '../contract/layer.ts';
 import { type ToolResult } from '../contract/result.ts';
 
@@ -57,7 +58,10 @@ function goOn(
   startedAt?: number,
 ): Promise<ToolResult> {
   if (isResult(entered)) return Promise.resolve(refused(step, entered, startedAt));
-  const answering = inner(entered, step.parent);
+  // A stage that made the call wait still has its `leave`: it may have taken a place.
+  const answering = isLate(step)
+    ? Promise.resolve(cancelled(entered))
+    : inner(entered, step.parent);
   const { leave, leaves } = step.stage;
   if (leave === undefined || leaves?.(entered) === false) return answering;
   return answering.then((inside) => {
@@ -84,12 +88,22 @@ function changed(step: Step, inside: ToolResult, result: ToolResult): ToolResult
 const threw = (step: Step, thrown: unknown): ToolResult =>
   refused(step, memberThrew(step.stage.name, step.call, thrown));
 
+/**
+ * Whether a layer outside has answered meanwhile, without waiting for `next`: the call may have
+ * ended, and its record be closed.
+ */
+const isLate = ({ call, parent }: Step): boolean =>
+  slotOf(call).state.abandoned && isAbandoned(parent);
+
 function refused(step: Step, result: ToolResult, startedAt = nowOf(step)): ToolResult {
+  if (isLate(step)) return result;
   if (!result.ok) slotOf(step.call).state.blockedBy = step.stage.name;
   return ended(step, result, startedAt);
 }
 
-function ended({ stage, call, parent }: Step, result: ToolResult, startedAt: number): ToolResult {
+function ended(step: Step, result: ToolResult, startedAt: number): ToolResult {
+  if (isLate(step)) return result;
+  const { stage, call, parent } = step;
   writeStageLine(stage.name, call, { status: result.status }, startedAt);
   return answer(parent, result);
 }
@@ -105,5 +119,5 @@ export function writeStageLine(
 ): void {
   const { state } = slotOf(call);
   const line = { name, status, startedAt: isoTime(startedAt), endedAt: isoTime(state.clock.now()) };
-  pushEntry(state, line, Object.keys(said).length === 0 ? null : said, true);
+  pushEntry(state, line, Object.keys(said).length === 0 ? null : said);
 }

@@ -38,7 +38,8 @@ interface Follower {
 interface OwnState extends OwnAbort {
   ended: { readonly reason: unknown } | null;
   controller: AbortController | null;
-  followers: Set<Follower> | null;
+  /** Few: a set would cost more than all else here. */
+  followers: Follower[] | null;
 }
 
 /**
@@ -80,10 +81,13 @@ function followOwn(this: OwnState, tell: () => void): () => void {
     tell();
     return () => {};
   }
-  const followers = (this.followers ??= new Set());
+  const followers = (this.followers ??= []);
   const follower = { tell };
-  followers.add(follower);
-  return () => void followers.delete(follower);
+  followers.push(follower);
+  return () => {
+    const at = followers.indexOf(follower);
+    if (at !== -1) followers.splice(at, 1);
+  };
 }
 
 function abortOwn(
@@ -93,7 +97,9 @@ function abortOwn(
   if (this.ended !== null) return;
   this.ended = { reason };
   this.controller?.abort(reason);
-  for (const { tell } of this.followers ?? []) tell();
+  // Each goes before it is told: telling may make others let go.
+  for (let next = this.followers?.shift(); next !== undefined; next = this.followers?.shift())
+    next.tell();
   this.followers = null;
 }
 
