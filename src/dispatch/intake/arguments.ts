@@ -226,12 +226,20 @@ function unfit(value: JsonValue): string | null {
   if (typeof value === 'string')
     return value.isWellFormed() ? null : 'a text in the arguments has half of a surrogate pair';
   if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) return firstUnfit(value);
   if (Object.hasOwn(value, '__proto__'))
     return '"__proto__" is not allowed as a name in the arguments';
-  // A list can be read by its names, too.
-  const items = value as Readonly<Record<string, JsonValue>>;
-  for (const key in items) {
-    const problem = unfit(key) ?? unfit(items[key] ?? null);
+  const members = value as JsonObject; // Neither a list nor anything simple.
+  for (const name in members) {
+    const problem = unfit(name) ?? unfit(members[name] ?? null);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function firstUnfit(list: readonly JsonValue[]): string | null {
+  for (const item of list) {
+    const problem = unfit(item);
     if (problem !== null) return problem;
   }
   return null;
