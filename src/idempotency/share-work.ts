@@ -118,8 +118,11 @@ type Woken<T> = { readonly outcome: T } | 'lead' | 'deserted' | 'left';
 /** Plain data: nearly every flight ends before another call waits for it. */
 interface Flight<T> {
   readonly fingerprint: string;
-  /** The call at work. */
-  leader: ToolCall;
+  /**
+   * The call at work; `null` when it has ended. A `Map` that grows leaves its old table behind with
+   * what was in it, and would keep calls that have ended until the next collection of everything.
+   */
+  leader: ToolCall | null;
   /** Made with the first one who waits. */
   waiters: Waiters<T> | null;
 }
@@ -147,17 +150,17 @@ function openFlight<T>(
 }
 
 /** The one at work was called off: it may take any time to come to an end. */
-const isDeserted = <T>({ leader }: Flight<T>): boolean => isAborted(leader);
+const isDeserted = <T>({ leader }: Flight<T>): boolean => leader !== null && isAborted(leader);
 
 function waitFor<T>(flight: Flight<T>, signal: AbortSignal): Promise<Woken<T>> {
   const { wakes, desert } = (flight.waiters ??= createWaiters());
-  if (wakes.size === 0) flight.leader.signal.addEventListener('abort', desert);
+  if (wakes.size === 0) flight.leader?.signal.addEventListener('abort', desert);
   return new Promise((resolve) => {
     const leave = () => wake('left');
     const wake = (woken: Woken<T>) => {
       wakes.delete(wake);
       signal.removeEventListener('abort', leave);
-      if (wakes.size === 0) flight.leader.signal.removeEventListener('abort', desert);
+      if (wakes.size === 0) flight.leader?.signal.removeEventListener('abort', desert);
       resolve(woken);
     };
     wakes.add(wake);
@@ -184,8 +187,8 @@ function takeOver<T>(flight: Flight<T>, leader: ToolCall): void {
 /** Everybody gets the outcome. */
 function land<T>(flights: Flights<T>, key: string, flight: Flight<T>, outcome: T): void {
   unwatch(flight);
-  close(flights, key, flight);
   for (const wake of flight.waiters?.wakes ?? []) wake({ outcome });
+  close(flights, key, flight);
 }
 
 /** Nothing came of it: the next in line tries, and the others go on waiting. */
@@ -199,10 +202,11 @@ const isAwaited = <T>(flight: Flight<T>): flight is Flight<T> & { readonly waite
   flight.waiters !== null && flight.waiters.wakes.size > 0;
 
 function unwatch<T>(flight: Flight<T>): void {
-  if (isAwaited(flight)) flight.leader.signal.removeEventListener('abort', flight.waiters.desert);
+  if (isAwaited(flight)) flight.leader?.signal.removeEventListener('abort', flight.waiters.desert);
 }
 
 /** A flight that was deserted may have a successor, which stays. */
 function close<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
   if (flights.get(key) === flight) flights.delete(key);
+  flight.leader = null;
 }

@@ -146,12 +146,18 @@ function append<T>(ring: Ring<T>, place: Place<T>): void {
   ring.last = place;
 }
 
-/** Takes a place out of the list it is in. */
+/**
+ * Takes a place out of the list it is in, and lets go of its neighbours: a place that is gone would
+ * keep them, and they the next ones, until the next collection of everything.
+ */
 function unlink<T>(ring: Ring<T>, place: Place<T>): void {
-  if (place.before === null) ring.first = place.after;
-  else place.before.after = place.after;
-  if (place.after === null) ring.last = place.before;
-  else place.after.before = place.before;
+  const { before, after } = place;
+  if (before === null) ring.first = after;
+  else before.after = after;
+  if (after === null) ring.last = before;
+  else after.before = before;
+  place.before = null;
+  place.after = null;
 }
 
 /** Makes a place the last one of the list it is in. */
