@@ -109,7 +109,8 @@ function createLevels(maxKeys: number): Levels {
     get: (key) => owned.get(key) ?? plain.get(key),
     set(key, level) {
       const { owner } = level.request;
-      plain.delete(key);
+      // The only one is the last one used already: taking it out would lay the table out anew.
+      if (plain.size > 1 || owner !== undefined) plain.delete(key);
       if (owner !== undefined) return owned.set(key, owner, level);
       owned.delete(key);
       plain.set(key, level);
