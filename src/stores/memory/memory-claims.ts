@@ -163,9 +163,8 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
   const answers = fairTable<JsonObject>();
   const held = ownerCounts();
   const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
-  const peek = (key: string) => peekIn(tables, key);
   const remove = (key: string): void => {
-    const claim = peek(key);
+    const claim = peekIn(tables, key);
     if (claim === undefined) return;
     held.change(claim, -1);
     tableOf(tables, claim).delete(key);
@@ -186,7 +185,7 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
 
   return {
     read(key) {
-      const claim = peek(key);
+      const claim = peekIn(tables, key);
       if (claim === undefined) return null;
       if (claim.forgetAt === null) return claim;
       const answer = answers.get(key) ?? null;
@@ -202,7 +201,7 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
       underWay.set(key, claim);
     },
     close(key, claim) {
-      const before = peek(key);
+      const before = peekIn(tables, key);
       if (before !== undefined) tableOf(tables, before).delete(key);
       tableOf(tables, claim).set(key, claimOf(claim, null, claim));
       if (claim.answer !== null) answers.set(key, claim.owner ?? '', claim.answer);
