@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { snapshot } from '../../core/json/json.ts';
 import { readArguments } from './arguments.ts';
 
 const limits = { maxArgsBytes: 1000, maxArgsDepth: 4, maxArgsValues: 100 };
@@ -31,6 +32,21 @@ describe('readArguments', () => {
     ['a depth over the limit, as object', { a: [[[[1]]]] }, 'nest too deep'],
     ['a size over the limit, as text', JSON.stringify({ a: 'x'.repeat(2000) }), 'too large'],
     ['a size over the limit, as object', { a: 'x'.repeat(2000) }, 'too large'],
+    [
+      'a depth over the limit in what was copied before',
+      { a: snapshot({ b: [[[1]]] }) },
+      'nest too deep',
+    ],
+    [
+      'too many values in what was copied before',
+      { a: snapshot(new Array(100).fill(1)) },
+      'too many values',
+    ],
+    [
+      'a byte more than the limit, as object',
+      { a: 'x'.repeat(1001 - '{"a":""}'.length) },
+      'too large',
+    ],
     ['half a character in a name', '{"\\ud800": 1}', 'surrogate'],
     ['half a character in a text', '{"a": "\\ud800"}', 'surrogate'],
     ['half a character, as object', { a: '\ud800' }, 'surrogate'],

@@ -37,6 +37,34 @@ const rule = (decision: 'allow' | 'deny' | 'require_approval') =>
   });
 
 describe('a tool under way', () => {
+  it('cannot make a context that stands for a call, whatever it puts into it', async () => {
+    const made: (string | null)[] = [];
+    const forge = defineTool({
+      name: 'forge',
+      description: 'Copies members of its context.',
+      inputSchema: { type: 'object' },
+      async execute(_args, context) {
+        for (const symbol of Object.getOwnPropertySymbols(context)) {
+          const forged = { ...context, [symbol]: { call: {}, abort: {} } };
+          made.push(await refusalWhileRunning(forged, REQUEST));
+          noteUse(forged, { builtin: 'fs.read', outcome: 'ok' });
+        }
+        return Object.getOwnPropertySymbols(context).map((symbol) =>
+          Reflect.ownKeys(Reflect.get(context, symbol) as object),
+        );
+      },
+    });
+
+    const result = await governTools({ tools: [forge], layers: [rule('allow')] }).call({
+      name: 'forge',
+      arguments: {},
+    });
+
+    expect(made).toEqual(['only a governed call may do this']);
+    expect(result.result).toEqual([[]]);
+    expect(result.audit?.builtins).toBeUndefined();
+  });
+
   it('may do what nobody forbids, and its record says so', async () => {
     const result = await ask([rule('allow')]);
 

@@ -178,6 +178,16 @@ describe('memoryCounters', () => {
     expect(take(store, 'a', 2, 100, 50).admitted).toBe(false);
   });
 
+  it('maxKeys forgets the key that was used longest ago, not the one that came first', () => {
+    const store = memoryCounters({ maxKeys: 2 });
+    take(store, 'a', 2, 100, 0);
+    take(store, 'b', 2, 100, 0);
+    take(store, 'a', 2, 100, 60);
+
+    expect(take(store, 'c', 2, 100, 61).admitted).toBe(true);
+    expect(take(store, 'a', 2, 100, 61).count).toBe(2);
+  });
+
   it('maxKeys never forgets a count that does not go down', () => {
     const store = memoryCounters({ maxKeys: 1 });
     take(store, 'a', 1, null, 0);
