@@ -214,7 +214,7 @@ function globProblem(glob: string): string | null {
 }
 
 /**
- * Whether a path fits. Compares text: whether a part is a link is for whoever opens the file. What
+ * Whether a path fits. Compares text: whether a part is a link is for the tool that opens it. What
  * could be read in two ways (`..`, `\`, `%`, `~`, a drive) does not fit, nor does a hidden part
  * that the pattern does not spell out.
  */
@@ -233,7 +233,7 @@ function matchesPathGlob(glob: string, path: string): boolean {
 function partsOf(path: string): readonly string[] | null {
   const parts = (path.startsWith('/') ? path.slice(1) : path).split('/');
   if (/[\\%\p{Cc}\p{Cf}\u2028\u2029]/u.test(path) || !path.isWellFormed()) return null;
-  // A drive or a scheme, or somebody's home.
+  // A drive or a scheme, or the home of a user.
   if (/^~|:/.test(parts[0] ?? '')) return null;
   // Some systems drop blanks and dots at the end of a name: ".. " is "..".
   return parts.every((part) => /[^. ]/.test(part)) ? parts : null;

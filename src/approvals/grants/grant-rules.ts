@@ -112,7 +112,7 @@ const SCOPES: readonly GrantScope[] = ['call', 'session', 'workspace'];
 
 /**
  * Whether a value is a grant, to the last field: what a file holds may have been written by
- * anybody, or by half.
+ * any program, or by half.
  */
 export function isGrant(value: unknown): value is Grant {
   if (!hasFields(value, FIELDS)) return false;

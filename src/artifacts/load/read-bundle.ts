@@ -163,7 +163,7 @@ function readPatterns(scope: FileScope, { key, value, at }: Member): readonly st
   });
 }
 
-/** Only numbers that nobody can mean are refused. */
+/** Only numbers that cannot be meant are refused. */
 function readModel(scope: FileScope, { value, at }: Member): void {
   const { membersOf, dataOf } = scope.frontmatter;
   const members = membersOf(value);
