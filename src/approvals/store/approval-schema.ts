@@ -220,7 +220,7 @@ const KEPT: JsonSchema = snapshotObject(schemaOf(FIELDS));
 
 /**
  * Whether JSON is an approval, to the last field: what a file holds may have been written by
- * any program, or half. An unknown field may be a misspelt `args`: the call would run with the
+ * any program, or by half. An unknown field may be a misspelt `args`: the call would run with the
  * arguments that the person meant to change.
  */
 export const isApproval = (value: unknown): value is Approval =>
