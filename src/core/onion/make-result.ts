@@ -8,16 +8,14 @@ import { type Content, renderContent } from '../contract/content.ts';
 import { nameInFrame, quoteFrames } from '../contract/voice.ts';
 import { type Pass, linkIn, linkOf, type ResultLink, slotOf } from './pass.ts';
 import type { Executed } from '../contract/status.ts';
-import { oneLine } from '../contract/errors.ts';
+import { type ErrorCode, oneLine } from '../contract/errors.ts';
 
-export type ResultFields = Omit<
-  ToolResult,
-  typeof BRAND | 'renderedResult' | 'observation' | 'audit'
->;
-export type LinkFields = Pick<
-  ResultLink,
-  'state' | 'call' | 'raise' | 'cause' | 'claim' | 'at' | 'rendered'
->;
+/** A result while it is put together: its texts come last. */
+type Draft = { -readonly [Name in keyof Omit<ToolResult, typeof BRAND>]: ToolResult[Name] };
+
+/** What may be changed on a result. An absent member stays as it is, and so does an undefined one. */
+export type Changes = { readonly [Name in keyof Draft]?: Draft[Name] | undefined };
+
 /** The part of a result that says how it went; the rest is taken from the call. */
 export type ResultParts = Pick<
   ToolResult,
@@ -37,57 +35,7 @@ export const stamp = (
   result: ToolResult,
   executed: Executed,
   executionDurationMs = result.executionDurationMs,
-): ToolResult =>
-  build(
-    fieldsOf(result, executed, executionDurationMs),
-    linkOf(result),
-    result.renderedResult,
-    result.audit,
-  );
-
-/**
- * Field by field: every call passes here some times, and to spread what is frozen costs several
- * times as much.
- */
-function fieldsOf(
-  result: ToolResult,
-  executed: Executed,
-  executionDurationMs: number,
-): ResultFields {
-  const {
-    ok: isOk,
-    status,
-    toolName,
-    toolCallId,
-    error,
-    errorCategory,
-    errorClass,
-    executor,
-    approval,
-    outputFiles,
-    interruption,
-    metadata,
-  } = result;
-  return {
-    ok: isOk,
-    status,
-    toolName,
-    toolCallId,
-    arguments: result.arguments,
-    result: result.result,
-    content: givenContent(result),
-    error,
-    errorCategory,
-    errorClass,
-    executor,
-    executed,
-    approval,
-    outputFiles,
-    executionDurationMs,
-    interruption,
-    metadata,
-  } as ResultFields; // Absent members are undefined, as in every result.
-}
+): ToolResult => remake(result, { executed, executionDurationMs });
 
 /** The result with the call's record, for results that were built before there was one. */
 export const withAudit = (result: ToolResult, audit: AuditRecord | undefined): ToolResult =>
@@ -118,7 +66,7 @@ const textContent = (text: string): Content =>
 export const givenContent = (result: ToolResult): Content =>
   linkOf(result).derived ? NO_CONTENT : result.content;
 
-/** Field by field: a spread would cost more than everything else a pass-through stack does. */
+/** A result of a call. `make` and `remake` write the same members in the same order: one shape for all. */
 export function make(
   given: ToolCall,
   ending: ResultParts,
@@ -127,7 +75,8 @@ export function make(
 ): ToolResult {
   const call = ownCall(given);
   const { state } = slotOf(call);
-  const fields = {
+  // Member by member: a spread would cost more than everything else a pass-through stack does.
+  const draft = {
     ok: ending.ok,
     status: ending.status,
     toolName: call.toolName,
@@ -135,6 +84,8 @@ export function make(
     arguments: call.toolArgs,
     result: ending.result,
     content: ending.content,
+    renderedResult: '',
+    observation: '',
     error: ending.error,
     errorCategory: ending.errorCategory,
     errorClass: ending.errorClass,
@@ -145,14 +96,77 @@ export function make(
     executionDurationMs: state.running ? runningMs(state) : 0,
     interruption: ending.interruption,
     metadata: ending.metadata,
-  } as ResultFields;
-  return build(
-    fields,
-    { state, call, raise: null, cause, claim, at: null, rendered: true },
-    undefined,
-    state.audit,
-  );
+    audit: state.audit,
+    [BRAND]: NO_LINK,
+  } as Draft; // Absent members are undefined, which the type cannot say.
+  const link: ResultLink = {
+    state,
+    call,
+    raise: null,
+    cause,
+    claim,
+    at: null,
+    derived: false,
+    rendered: true,
+    result: null,
+  };
+  return sealed(draft, link, null);
 }
+
+/**
+ * The same answer with changes, and with the texts it had where they still say the same. A text that
+ * a layer set stays until what it stands for changes: redrawn, it would show what was hidden.
+ */
+export function remake(
+  result: ToolResult,
+  changes: Changes,
+  raised: ErrorCode | null = linkOf(result).raise,
+): ToolResult {
+  const { state, call, cause, claim, at, derived, rendered } = linkOf(result);
+  const draft = {
+    ok: given(changes.ok, result.ok),
+    status: given(changes.status, result.status),
+    toolName: result.toolName,
+    toolCallId: result.toolCallId,
+    arguments: given(changes.arguments, result.arguments),
+    result: given(changes.result, result.result),
+    content: given(changes.content, derived ? NO_CONTENT : result.content),
+    renderedResult: '',
+    observation: '',
+    error: given(changes.error, result.error),
+    errorCategory: given(changes.errorCategory, result.errorCategory),
+    errorClass: given(changes.errorClass, result.errorClass),
+    executor: given(changes.executor, result.executor),
+    executed: given(changes.executed, result.executed),
+    approval: given(changes.approval, result.approval),
+    outputFiles: given(changes.outputFiles, result.outputFiles),
+    executionDurationMs: given(changes.executionDurationMs, result.executionDurationMs),
+    interruption: given(changes.interruption, result.interruption),
+    metadata: given(changes.metadata, result.metadata),
+    audit: given(changes.audit, result.audit),
+    [BRAND]: NO_LINK,
+  } as Draft; // Absent members are undefined, which the type cannot say.
+  const isStale =
+    draft.ok !== result.ok ||
+    draft.error !== result.error ||
+    changes.result !== undefined ||
+    changes.content !== undefined;
+  const link: ResultLink = {
+    state,
+    call,
+    raise: raised,
+    cause,
+    claim,
+    at,
+    derived,
+    rendered: changes.renderedResult === undefined && (isStale || rendered),
+    result: null,
+  };
+  return sealed(draft, link, changes.renderedResult ?? (isStale ? null : result.renderedResult));
+}
+
+const given = <T>(change: T | undefined, otherwise: T): T =>
+  change === undefined ? otherwise : change;
 
 /** How long the executor has been at work, in whole milliseconds and more. */
 export function runningMs({ clock, enteredAt }: Pass): number {
@@ -160,73 +174,25 @@ export function runningMs({ clock, enteredAt }: Pass): number {
   return ms < 1 ? 0 : ms;
 }
 
-/** The one literal every result is made of. */
-export function build(
-  fields: ResultFields,
-  link: LinkFields,
-  text: string | undefined,
-  audit: AuditRecord | undefined,
-): ToolResult {
+/** Writes the texts, or keeps `text`, ties the result to its call, and freezes it. */
+function sealed(draft: Draft, link: ResultLink, text: string | null): ToolResult {
   const renderedResult =
-    text ?? (fields.ok ? renderContent(fields.content, fields.result) : (fields.error ?? ''));
-  const derived = fields.content.length === 0;
-  const { state, call, raise: code, cause, claim, at } = link;
-  const rendered = text === undefined || link.rendered;
-  const brand: ResultLink = {
-    state,
-    call,
-    raise: code,
-    cause,
-    claim,
-    at,
-    derived,
-    rendered,
-    result: null,
-  };
-  const result = {
-    ok: fields.ok,
-    status: fields.status,
-    toolName: fields.toolName,
-    toolCallId: fields.toolCallId,
-    arguments: fields.arguments,
-    result: fields.result,
-    content: derived ? textContent(renderedResult) : fields.content,
-    renderedResult,
-    observation: observe(fields, renderedResult),
-    error: fields.error,
-    errorCategory: fields.errorCategory,
-    errorClass: fields.errorClass,
-    executor: fields.executor,
-    executed: fields.executed,
-    approval: fields.approval,
-    outputFiles: fields.outputFiles,
-    executionDurationMs: fields.executionDurationMs,
-    interruption: fields.interruption,
-    metadata: fields.metadata,
-    audit,
-    [BRAND]: brand,
-    // One shape for every result: absent members are undefined, which the type cannot say.
-  } as ToolResult;
-  brand.result = result;
+    text ?? (draft.ok ? renderContent(draft.content, draft.result) : (draft.error ?? ''));
+  link.derived = draft.content.length === 0;
+  if (link.derived) draft.content = textContent(renderedResult);
+  draft.renderedResult = renderedResult;
+  draft.observation = observe(draft, renderedResult);
+  const result = draft as ToolResult; // The brand, which only this file can write, comes next.
+  (result as { [BRAND]: object })[BRAND] = link;
+  link.result = result;
   return Object.freeze(result);
 }
 
-/** The same texts, another wrapping. */
-export function remake(
-  result: ToolResult,
-  changes: { link?: LinkFields; audit?: AuditRecord },
-): ToolResult {
-  const fields = fieldsOf(result, result.executed, result.executionDurationMs);
-  return build(
-    fields,
-    changes.link ?? linkOf(result),
-    result.renderedResult,
-    changes.audit ?? result.audit,
-  );
-}
+/** Holds the place of the link in the shape of a draft. */
+const NO_LINK = Object.freeze({});
 
 /** What a tool wrote cannot open or close a frame: lines of it that look like one are quoted. */
-function observe(fields: ResultFields, text: string): string {
+function observe(fields: Draft, text: string): string {
   const name = nameInFrame(oneLine(fields.toolName));
   if (!fields.ok && fields.executed === 'no' && fields.errorCategory === fields.status)
     return `[blocked: ${name} — ${nameInFrame(oneLine(fields.status))}]`;

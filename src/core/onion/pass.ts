@@ -177,10 +177,7 @@ export interface CallSlot {
   fingerprint: string | null;
 }
 
-/**
- * Ties a result to its call. `result` points back, so that a copy by spread is recognised as
- * hand-made.
- */
+/** Ties a result to its call. */
 export interface ResultLink {
   readonly state: Pass;
   /**
@@ -202,6 +199,7 @@ export interface ResultLink {
   derived: boolean;
   /** The text was written from the value or the error, and not set by a layer. */
   readonly rendered: boolean;
+  /** Points back, so that a copy by spread is recognised as hand-made. */
   result: ToolResult | null;
 }
 

@@ -4,16 +4,7 @@ import { linkOf, slotOf } from './pass.ts';
 import type { AuditPatch, EntryPatch } from '../contract/audit-record.ts';
 import type { Content, ContentBlock } from '../contract/content.ts';
 import { frozenCopy, snapshot, snapshotObject } from '../json/json.ts';
-import {
-  build,
-  givenContent,
-  make,
-  NO_CONTENT,
-  remake,
-  type ResultFields,
-  type ResultParts,
-  withAudit,
-} from './make-result.ts';
+import { make, NO_CONTENT, remake, type ResultParts, withAudit } from './make-result.ts';
 import { AlliumError, describeThrown, type ErrorCode, oneLine } from '../contract/errors.ts';
 import { type ErrorClass, type Executed, statusRow, type ToolStatus } from '../contract/status.ts';
 import { type ToolCall } from '../contract/call.ts';
@@ -115,73 +106,48 @@ export type ResultChanges = Partial<
  * codes along, unless others are given.
  */
 export function withResult(result: ToolResult, changes: ResultChanges): ToolResult {
-  const isOk = given(changes.ok, result.ok);
-  const status = given(changes.status, result.status);
+  const { ok: isOk = result.ok, status = result.status } = changes;
   demandStatus(status, isOk);
-  const ending = isOk
-    ? NO_ERROR
-    : status === result.status
-      ? result
-      : errorOf(status, result.error);
-  const fields = {
+  const ending = endingOf(isOk, status, result);
+  return remake(result, {
     ok: isOk,
     status,
-    toolName: result.toolName,
-    toolCallId: result.toolCallId,
-    arguments:
-      changes.arguments === undefined ? result.arguments : snapshotObject(changes.arguments),
-    result: changes.result === undefined ? result.result : snapshot(changes.result),
-    content: changes.content === undefined ? givenContent(result) : frozenContent(changes.content),
-    error: given(changes.error, ending.error),
-    errorCategory: given(changes.errorCategory, ending.errorCategory),
-    errorClass: given(changes.errorClass, ending.errorClass),
-    executor: given(changes.executor, result.executor),
-    executed: result.executed,
-    executionDurationMs: result.executionDurationMs,
-    approval: frozen(given(changes.approval, result.approval)),
-    outputFiles: frozen(given(changes.outputFiles, result.outputFiles)),
-    interruption: frozen(given(changes.interruption, result.interruption)),
-    metadata: frozen(given(changes.metadata, result.metadata)),
-  } as ResultFields; // Absent members are undefined here, as in every result.
-  // A text that a layer set stays until what it stands for changes: redrawn, it would show what
-  // was hidden.
-  const stale =
-    fields.ok !== result.ok ||
-    fields.error !== result.error ||
-    changes.result !== undefined ||
-    changes.content !== undefined;
-  const link =
-    changes.renderedResult === undefined ? linkOf(result) : { ...linkOf(result), rendered: false };
-  return build(
-    fields,
-    link,
-    changes.renderedResult ?? (stale ? undefined : result.renderedResult),
-    result.audit,
-  );
+    arguments: changes.arguments === undefined ? undefined : snapshotObject(changes.arguments),
+    result: changes.result === undefined ? undefined : snapshot(changes.result),
+    content: changes.content === undefined ? undefined : frozenContent(changes.content),
+    renderedResult: changes.renderedResult,
+    error: changes.error === undefined ? ending.error : changes.error,
+    errorCategory:
+      changes.errorCategory === undefined ? ending.errorCategory : changes.errorCategory,
+    errorClass: changes.errorClass === undefined ? ending.errorClass : changes.errorClass,
+    executor: changes.executor,
+    approval: frozen(changes.approval),
+    outputFiles: frozen(changes.outputFiles),
+    interruption: frozen(changes.interruption),
+    metadata: frozen(changes.metadata),
+  });
 }
 
 // A snapshot has the shape of what was copied.
 const frozenContent = (content: readonly ContentBlock[]): Content =>
   snapshot(content) as unknown as Content;
 
-const given = <T>(change: T | undefined, otherwise: T): T =>
-  change === undefined ? otherwise : change;
-
 const frozen = <T>(value: T): T => (value === undefined ? value : (snapshot(value) as T));
 
-const NO_ERROR = { error: null, errorCategory: null, errorClass: null };
+type ErrorParts = Pick<ToolResult, 'error' | 'errorCategory' | 'errorClass'>;
+const NO_ERROR: ErrorParts = { error: null, errorCategory: null, errorClass: null };
 
-const errorOf = (
-  status: ToolStatus,
-  error: string | null,
-): Pick<ToolResult, 'error' | 'errorCategory' | 'errorClass'> => {
+/** What a changed result says of its error, unless that is changed too. */
+function endingOf(isOk: boolean, status: ToolStatus, result: ToolResult): ErrorParts {
+  if (isOk) return NO_ERROR;
+  if (status === result.status) return result;
   const known = statusRow(status);
   return {
-    error: error ?? known?.meaning ?? status,
+    error: result.error ?? known?.meaning ?? status,
     errorCategory: status,
     errorClass: known?.errorClass ?? null,
   };
-};
+}
 
 /**
  * Adds to the audit record: `patch` to the record itself, `entry` to the line of the layer that
@@ -211,9 +177,8 @@ export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPat
  * Marks a refusal so that it is thrown at the outer edge of the stack, after every outer layer has
  * seen it.
  */
-export function raise(result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'): ToolResult {
-  return remake(result, { link: { ...linkOf(result), raise: code } });
-}
+export const raise = (result: ToolResult, code: ErrorCode = 'ERR_CALL_REFUSED'): ToolResult =>
+  remake(result, {}, code);
 
 /**
  * Whether text and content only write out the value, or the error, so that they are written anew

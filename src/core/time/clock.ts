@@ -18,22 +18,22 @@ export const systemClock: Clock = Object.freeze({
   },
 });
 
-const newest = { ms: Number.NaN, iso: '' };
-const older = { ms: Number.NaN, iso: '' };
+/** Texts of the last times, each at the place its millisecond has in the table. */
+const formatted: { ms: number; iso: string }[] = Array.from({ length: 64 }, () => ({
+  ms: Number.NaN,
+  iso: '',
+}));
 
 /**
- * ISO 8601 text of a wall-clock time. Formatting costs ten clock reads, and the lines of one call
- * share two milliseconds: the one it started in and the one it ended in.
+ * ISO 8601 text of a wall-clock time. Formatting costs ten clock reads, and calls that are under way
+ * at once share few milliseconds.
  */
 export function isoTime(ms: number): string {
-  if (ms === newest.ms) return newest.iso;
-  if (ms === older.ms) return older.iso;
+  const known = formatted[ms & 63];
+  if (known?.ms === ms) return known.iso;
   // Formatted first: a time that no date can hold throws, and must not leave its number beside
   // another's text.
   const iso = new Date(ms).toISOString();
-  older.ms = newest.ms;
-  older.iso = newest.iso;
-  newest.ms = ms;
-  newest.iso = iso;
+  formatted[ms & 63] = { ms, iso };
   return iso;
 }
