@@ -26,89 +26,88 @@ export interface Stage {
   readonly tooLate?: TooLate;
 }
 
-/** A stage at work on one call. */
-interface Step {
-  readonly stage: Stage;
-  readonly call: ToolCall;
-  readonly parent: Frame | null;
-}
-
 /** Nothing that is there already is awaited. */
 export const stageLink =
   (stage: Stage, inner: Link): Link =>
   (call, parent) => {
-    const step: Step = { stage, call, parent };
+    const { enter } = stage;
+    if (enter === undefined) return goOn(stage, inner, call, parent);
     try {
-      const entered = stage.enter === undefined ? call : stage.enter(call);
-      if (!(entered instanceof Promise)) return goOn(step, inner, entered);
-      const startedAt = nowOf(step);
+      const entered = enter(call);
+      if (!(entered instanceof Promise))
+        return isResult(entered)
+          ? Promise.resolve(refused(stage, call, parent, entered))
+          : goOn(stage, inner, entered, parent);
+      const startedAt = slotOf(call).state.clock.now();
       return entered.then(
-        (one) => goOn(step, inner, one, startedAt),
-        (thrown: unknown) => threw(step, thrown),
+        (one) =>
+          isResult(one)
+            ? refused(stage, call, parent, one, startedAt)
+            : goOn(stage, inner, one, parent),
+        (thrown: unknown) => refused(stage, call, parent, memberThrew(stage.name, call, thrown)),
       );
     } catch (thrown) {
-      return Promise.resolve(threw(step, thrown));
+      return Promise.resolve(refused(stage, call, parent, memberThrew(stage.name, call, thrown)));
     }
   };
 
+/** What is inside, and then the stage's `leave`: it may have taken a place that it has to give back. */
 function goOn(
-  step: Step,
+  stage: Stage,
   inner: Link,
-  entered: ToolCall | ToolResult,
-  startedAt?: number,
+  call: ToolCall,
+  parent: Frame | null,
 ): Promise<ToolResult> {
-  if (isResult(entered)) return Promise.resolve(refused(step, entered, startedAt));
-  // A stage that made the call wait still has its `leave`: it may have taken a place.
-  const answering = isLate(step)
-    ? Promise.resolve(cancelled(entered))
-    : inner(entered, step.parent);
-  const { leave, leaves } = step.stage;
-  if (leave === undefined || leaves?.(entered) === false) return answering;
+  const answering = isLate(call, parent) ? Promise.resolve(cancelled(call)) : inner(call, parent);
+  const { leave, leaves } = stage;
+  if (leave === undefined || leaves?.(call) === false) return answering;
+  const threw = (thrown: unknown) =>
+    refused(stage, call, parent, memberThrew(stage.name, call, thrown));
   return answering.then((inside) => {
     try {
-      const left = leave(entered, inside);
+      const left = leave(call, inside);
       return left instanceof Promise
-        ? left.then(
-            (result) => changed(step, inside, result),
-            (thrown: unknown) => threw(step, thrown),
-          )
-        : changed(step, inside, left);
+        ? left.then((result) => changed(stage, call, parent, inside, result), threw)
+        : changed(stage, call, parent, inside, left);
     } catch (thrown) {
-      return threw(step, thrown);
+      return threw(thrown);
     }
   });
 }
 
 /** The stage is to blame for a refusal only where it was ok inside. */
-function changed(step: Step, inside: ToolResult, result: ToolResult): ToolResult {
+function changed(
+  stage: Stage,
+  call: ToolCall,
+  parent: Frame | null,
+  inside: ToolResult,
+  result: ToolResult,
+): ToolResult {
   if (result === inside || result.ok) return result;
-  return inside.ok ? refused(step, result) : ended(step, result, nowOf(step));
+  return refused(stage, call, parent, result, undefined, inside.ok);
 }
-
-const threw = (step: Step, thrown: unknown): ToolResult =>
-  refused(step, memberThrew(step.stage.name, step.call, thrown));
 
 /**
  * Whether a layer outside has answered meanwhile, without waiting for `next`: the call may have
  * ended, and its record be closed.
  */
-const isLate = ({ call, parent }: Step): boolean =>
+const isLate = (call: ToolCall, parent: Frame | null): boolean =>
   slotOf(call).state.abandoned && isAbandoned(parent);
 
-function refused(step: Step, result: ToolResult, startedAt = nowOf(step)): ToolResult {
-  if (isLate(step)) return result;
-  if (!result.ok) slotOf(step.call).state.blockedBy = step.stage.name;
-  return ended(step, result, startedAt);
-}
-
-function ended(step: Step, result: ToolResult, startedAt: number): ToolResult {
-  if (isLate(step)) return result;
-  const { stage, call, parent } = step;
+/** Writes the line of a stage that turned the call away, and hands its result to the layer outside. */
+function refused(
+  stage: Stage,
+  call: ToolCall,
+  parent: Frame | null,
+  result: ToolResult,
+  startedAt = slotOf(call).state.clock.now(),
+  isToBlame = true,
+): ToolResult {
+  if (isLate(call, parent)) return result;
+  if (isToBlame && !result.ok) slotOf(call).state.blockedBy = stage.name;
   writeStageLine(stage.name, call, { status: result.status }, startedAt);
   return answer(parent, result);
 }
-
-const nowOf = ({ call }: Step): number => slotOf(call).state.clock.now();
 
 /** The line of a stage: `said` with the two times. */
 export function writeStageLine(
