@@ -248,8 +248,13 @@ function resumer({ approvals, shown, stacks, run, start }: ResumerParts): Dispat
  */
 const turnsOf =
   (session: string): Dispatcher['turnOf'] =>
-  ({ resumes: _claimed, ...given } = {}) =>
-    Object.freeze({ iteration: 0, sessionId: session, ...given });
+  (given = {}) => {
+    const turn: { -readonly [Name in keyof Turn]?: Turn[Name] } = { ...given };
+    turn.iteration ??= 0;
+    turn.sessionId ??= session;
+    if (turn.resumes !== undefined) delete turn.resumes;
+    return Object.freeze(turn) as Turn; // Both members that a turn must have are there.
+  };
 
 /** A process took the call up and died with it: it may have run, and must not run again. */
 const diedWith =

@@ -170,28 +170,32 @@ export const hashWith = (call: ToolCall, hash: HashValue): ToolCall =>
 export const hashOf = (call: ToolCall, value: JsonValue): string =>
   hashBy(conditionsOf(call).hash ?? hashCanonical, value);
 
-/** What a call handed to `next` may run under, given the call its layer got. */
-export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
-  const passed = reattach(conditionsOf(frame.call), handed);
-  const { approved } = conditionsOf(passed);
-  if (approved === null || passed.toolArgs === approved.covered || frame.layer.rewrites !== true)
+/**
+ * What a call handed to `next` may run under, given the call its layer got. A declared rewrite is
+ * noted on the handed call itself: its layer made it, and could hand it on as it is once more.
+ */
+export function followApproval({ layer, call }: Frame, handed: ToolCall): ToolCall {
+  const passed = reattach(conditionsOf(call), handed);
+  const terms = conditionsOf(passed);
+  const { approved } = terms;
+  if (approved === null || passed.toolArgs === approved.covered || layer.rewrites !== true)
     return passed;
   // A change on top of an undeclared one is not covered either.
-  if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
-  const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
-  const rewrites =
-    paths.length === 0
-      ? approved.rewrites
-      : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
-  const { toolName, args } = approved;
-  return withConditions(passed, {
+  if (!sameArgs(call.toolArgs, approved.covered)) return passed;
+  const paths = changedPaths(call.toolArgs, passed.toolArgs);
+  const { toolName, args, rewrites } = approved;
+  slotOf(passed).terms = changedConditions(terms, {
     approved: Object.freeze({
       toolName,
       args,
       covered: passed.toolArgs,
-      rewrites: Object.freeze(rewrites),
+      rewrites:
+        paths.length === 0
+          ? rewrites
+          : Object.freeze([...rewrites, Object.freeze({ layer: layer.name, paths })]),
     }),
   });
+  return passed;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The bottom of the onion: the executor, and what guards it. */
 
-import { type ApprovedCall, type Pass, type Frame, type Link, linkOf, slotOf } from './pass.ts';
+import { type ApprovedCall, type Frame, type Link, linkOf, slotOf } from './pass.ts';
 import { fail, ok } from './results.ts';
 import { isAbandoned } from './own-call.ts';
 import { isResultOf, runningMs, stamp } from './make-result.ts';
@@ -67,15 +67,15 @@ function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<To
   state.enteredAt = state.clock.monotonic();
   state.executed = strongerExecuted(before, 'unknown');
   state.running = true;
-  const come = (result: ToolResult) =>
-    answer(parent, measured(comeOut(result, before, parent), state));
-  const threw = (thrown: unknown) => come(executorThrew(call, thrown));
   const answered = (value: unknown) =>
-    come(
+    comeOut(
+      parent,
+      before,
       isResultOf(value, state)
         ? value
         : fail(call, 'tool_middleware_exception', value, foreignResult('executor')),
     );
+  const threw = (thrown: unknown) => comeOut(parent, before, executorThrew(call, thrown));
   try {
     const answering: unknown =
       terms === null || terms.checks.length === 0
@@ -87,17 +87,25 @@ function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<To
   }
 }
 
-/** What is known to have run, now that the executor has answered. */
-function comeOut(result: ToolResult, before: Executed, parent: Frame | null): ToolResult {
-  const { state } = linkOf(result);
+/**
+ * What is known to have run, now that the executor has answered. A result is stamped when it is
+ * built; it is built again only where that would be wrong: another word on what ran, or a time of a
+ * millisecond and more.
+ */
+function comeOut(parent: Frame | null, before: Executed, result: ToolResult): ToolResult {
+  const { state, claim } = linkOf(result);
   // A run that was abandoned must not take back what a later one has done.
   const abandoned = state.abandoned && isAbandoned(parent);
-  state.executed = strongerExecuted(
-    abandoned ? state.executed : before,
-    linkOf(result).claim ?? 'yes',
-  );
+  state.executed = strongerExecuted(abandoned ? state.executed : before, claim ?? 'yes');
   if (!abandoned) state.running = false;
-  return result;
+  const ms = runningMs(state);
+  const isRight = ms - result.executionDurationMs < 1;
+  return answer(
+    parent,
+    result.executed === state.executed && isRight
+      ? result
+      : stamp(result, state.executed, isRight ? result.executionDurationMs : ms),
+  );
 }
 
 /** No layer turned this call away, whatever became of an earlier try: its caller has gone. */
@@ -118,14 +126,3 @@ const executorThrew = (call: ToolCall, thrown: unknown): ToolResult =>
         category: 'exception',
         executed: 'unknown',
       });
-
-/**
- * What an executor answers is stamped when it is built. It is built again only where that would be
- * wrong: another word on what ran, or a time of a millisecond and more.
- */
-function measured(result: ToolResult, state: Pass): ToolResult {
-  const ms = runningMs(state);
-  const isRight = ms - result.executionDurationMs < 1;
-  if (result.executed === state.executed && isRight) return result;
-  return stamp(result, state.executed, isRight ? result.executionDurationMs : ms);
-}

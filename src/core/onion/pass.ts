@@ -170,7 +170,7 @@ export interface CallSlot {
   /** The innermost layer that has this call in hands. */
   frame: Frame | null;
   /** What layers further out have laid down. Copies keep it: it cannot be shaken off. */
-  readonly terms: Conditions | null;
+  terms: Conditions | null;
   /** Where `signal` comes from, for a call whose signal is made when it is first read. */
   readonly lazy: AbortSource | null;
   /** The hash that stands for exactly this call, once `fingerprintOf` was called. */

@@ -51,20 +51,13 @@ export function finishWithin<T, R>(
   work: (abort: AbortSource) => T | Promise<T>,
   finish: (ending: Ending<T>) => R,
 ): Promise<R> {
-  const source = 'call' in bounds ? bounds.call : bounds;
-  const clock = 'call' in bounds ? clockOf(bounds.call) : bounds.clock;
   return new Promise((resolve, reject) => {
-    const run = openRun<T>(source, clock, bounds, (ending) => {
-      try {
-        resolve(finish(ending));
-      } catch (thrown) {
-        reject(thrown);
-      }
-    });
+    // A run hands on what `work` answers, whatever its type: `finish` alone looks at it.
+    const run = openRun(bounds, finish as Run['finish'], resolve as Run['resolve'], reject);
     try {
-      const working = work(bounds.timeoutMs === undefined ? abortOf(source) : run);
+      const working = work(bounds.timeoutMs === undefined ? abortOf(run.source) : run);
       Promise.resolve(working).then(
-        (value) => end(run, { value }),
+        (value: unknown) => end(run, { value }),
         (thrown: unknown) => end(run, { thrown }),
       );
     } catch (thrown) {
@@ -99,16 +92,18 @@ interface Source {
   readonly [SLOT]?: object;
 }
 
-interface Run<T> extends Waiting, AbortSource {
+/** One piece of work under way. What it answers is known to `finishWithin` alone. */
+interface Run extends Waiting, AbortSource {
   readonly source: Source;
   readonly clock: Clock;
   readonly bounds: TimeBounds;
   readonly startedAt: number;
   /** How long people had been asked about the call before. */
   readonly askedBefore: number;
-  /** Called once. Must not throw. */
-  readonly answer: (ending: Ending<T>) => void;
-  by: Stopped<T>['by'] | null;
+  readonly finish: (ending: Ending<unknown>) => unknown;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (thrown: unknown) => void;
+  by: Stopped<unknown>['by'] | null;
   timedOut: DOMException | null;
   /** What the work is stopped by, once it has asked. */
   own: OwnAbort | null;
@@ -117,19 +112,23 @@ interface Run<T> extends Waiting, AbortSource {
 }
 
 /** The functions are the same for all runs: of its own, they would be most of what a run takes. */
-function openRun<T>(
-  source: Source,
-  clock: Clock,
-  bounds: TimeBounds,
-  answer: Run<T>['answer'],
-): Run<T> {
-  const run: Run<T> = {
+function openRun(
+  bounds: Bounds,
+  finish: Run['finish'],
+  resolve: Run['resolve'],
+  reject: Run['reject'],
+): Run {
+  const source: Source = 'call' in bounds ? bounds.call : bounds;
+  const clock = 'call' in bounds ? clockOf(bounds.call) : bounds.clock;
+  const run: Run = {
     source,
     clock,
     bounds,
     startedAt: bounds.timeoutMs === undefined ? 0 : clock.monotonic(),
     askedBefore: slotIn(source)?.state.askedMs ?? 0,
-    answer,
+    finish,
+    resolve,
+    reject,
     by: null,
     timedOut: null,
     own: null,
@@ -150,32 +149,32 @@ function openRun<T>(
   return run;
 }
 
-function attemptOutlast(this: Run<unknown>): void {
+function attemptOutlast(this: Run): void {
   attempt(this, outlast);
 }
 
-function attemptDue(this: Run<unknown>): void {
+function attemptDue(this: Run): void {
   attempt(this, due);
 }
 
-function readRun(this: Run<unknown>): AbortSignal {
+function readRun(this: Run): AbortSignal {
   return ownAbort(this).read();
 }
 
-function isRunAborted(this: Run<unknown>): boolean {
+function isRunAborted(this: Run): boolean {
   return this.by !== null || isSignalAborted(this.source);
 }
 
-function runReason(this: Run<unknown>): unknown {
+function runReason(this: Run): unknown {
   return reasonOf(this);
 }
 
-function followRun(this: Run<unknown>, tell: () => void): () => void {
+function followRun(this: Run, tell: () => void): () => void {
   return ownAbort(this).follow(tell);
 }
 
 /** Called from a timer, where what a clock of the host throws would end the process. */
-function attempt<T>(run: Run<T>, step: (run: Run<T>) => void): void {
+function attempt(run: Run, step: (run: Run) => void): void {
   try {
     step(run);
   } catch (thrown) {
@@ -184,18 +183,18 @@ function attempt<T>(run: Run<T>, step: (run: Run<T>) => void): void {
 }
 
 /** Only work that does not end at once is worth a listener and a place in the list of deadlines. */
-function outlast<T>(run: Run<T>): void {
+function outlast(run: Run): void {
   follow(run);
   const { timeoutMs } = run.bounds;
   if (run.by === null && timeoutMs !== undefined)
     setDeadline(run.clock, run.startedAt, timeoutMs, run);
 }
 
-function follow<T>(run: Run<T>): void {
+function follow(run: Run): void {
   run.unfollow ??= abortOf(run.source).follow(() => stop(run, 'cancelled'));
 }
 
-function due<T>(run: Run<T>): void {
+function due(run: Run): void {
   if (run.by !== null) return end(run, null);
   // A layer below may have asked a person: the time they took is not the tool's.
   const askedMs = askedMsOf(run.source) - run.askedBefore;
@@ -205,7 +204,7 @@ function due<T>(run: Run<T>): void {
   else stop(run, 'timeout');
 }
 
-function stop<T>(run: Run<T>, by: Stopped<T>['by']): void {
+function stop(run: Run, by: Stopped<unknown>['by']): void {
   run.by = by;
   if (by === 'timeout') run.timedOut = new DOMException('the tool ran out of time', 'TimeoutError');
   letGo(run);
@@ -224,13 +223,13 @@ const graces = new WeakMap<object, number>();
  * A run that is stopped by a run around it has the grace of the outer one: after that its answer is
  * not read, and with a shorter one an answer the outer run still waits for would be dropped.
  */
-function graceOf<T>({ by, timedOut, bounds, source }: Run<T>): number {
+function graceOf({ by, timedOut, bounds, source }: Run): number {
   if (timedOut !== null) graces.set(timedOut, bounds.graceMs);
   const reason: unknown = by === 'cancelled' ? abortOf(source).reason() : null;
   return (reason instanceof DOMException ? graces.get(reason) : undefined) ?? bounds.graceMs;
 }
 
-function end<T>(run: Run<T>, ran: Ran<T> | null): void {
+function end(run: Run, ran: Ran<unknown> | null): void {
   // Work that comes to an end after the grace is not heard any more.
   if (run.ended) return;
   run.ended = true;
@@ -238,17 +237,22 @@ function end<T>(run: Run<T>, ran: Ran<T> | null): void {
   // The caller may leave, and the work end for that, before the turn is over and this run follows
   // the signal.
   if (run.by === null && isSignalAborted(run.source)) run.by = 'cancelled';
-  if (run.by !== null) run.answer({ by: run.by, ran });
-  else if (ran !== null) run.answer({ by: 'itself', ran });
+  // Only a run that was stopped ends without its work.
+  const ending = { by: run.by ?? 'itself', ran } as Ending<unknown>;
+  try {
+    run.resolve(run.finish(ending));
+  } catch (thrown) {
+    run.reject(thrown);
+  }
 }
 
-function letGo<T>(run: Run<T>): void {
+function letGo(run: Run): void {
   forget(run);
   run.unfollow?.();
 }
 
 /** Who reads its signal late, after the deadline or after the caller has gone, finds it aborted. */
-function ownAbort<T>(run: Run<T>): OwnAbort {
+function ownAbort(run: Run): OwnAbort {
   if (run.own !== null) return run.own;
   run.own = createAbort();
   if (!run.ended && run.by === null) follow(run);
@@ -257,7 +261,7 @@ function ownAbort<T>(run: Run<T>): OwnAbort {
   return run.own;
 }
 
-const reasonOf = <T>({ by, timedOut, source }: Run<T>): unknown =>
+const reasonOf = ({ by, timedOut, source }: Run): unknown =>
   by === 'timeout' ? timedOut : abortOf(source).reason();
 
 /** What `setTimeout` can hold: a longer one would ring at once. */

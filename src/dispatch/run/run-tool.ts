@@ -46,11 +46,13 @@ interface Entry {
   changed: Refusal | null;
   /** What the tool's schema library has against its answer. */
   problems: readonly SchemaProblem[];
+  readonly limits: ResultBounds;
 }
 
 /** Runs one tool for one call. What it throws itself, `compose` makes an `executor_error`. */
 export function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Promise<ToolResult> {
-  const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null, problems: [] };
+  const { limits } = options;
+  const entry: Entry = { secrets: NO_SECRETS, misfit: null, changed: null, problems: [], limits };
   const report = (progress: ToolProgress) => reportProgress(call, progress, entry.secrets);
   return finishWithin<unknown, ToolResult>(
     { call, timeoutMs: tool.timeoutMs, graceMs: GRACE_MS },
@@ -63,8 +65,7 @@ export function runTool(call: ToolCall, tool: Tool, options: RunToolOptions): Pr
     },
     (ending) => {
       if (entry.changed !== null) return notEntered(call, entry.changed);
-      if (entry.misfit === null)
-        return withUses(call, resultOf(call, tool, ending, { ...entry, limits: options.limits }));
+      if (entry.misfit === null) return withUses(call, resultOf(call, tool, ending, entry));
       const text = invalidArgsText(call, entry.misfit);
       return fail(call, 'schema_violation', null, text, { executed: 'no' });
     },
