@@ -30,7 +30,7 @@ export {
   type CallChanges,
   clockOf,
   createIdOf,
-  isSignalAborted as isAborted,
+  isAborted,
   withCall,
 } from './core/onion/own-call.ts';
 export { definitionOf, promptsOf } from './core/onion/own-call.ts';

@@ -2,7 +2,7 @@
 
 import { createPass, type Link, linkOf, slotOf } from './pass.ts';
 import { stamp, withAudit } from './make-result.ts';
-import { abortOf, createCall, ownCall } from './own-call.ts';
+import { abortOf, ownCall, recreate } from './own-call.ts';
 import { closeAudit, openAudit } from './audit.ts';
 import { bottomLink } from './executor-guard.ts';
 import type { ToolCall, CreateId } from '../contract/call.ts';
@@ -123,7 +123,7 @@ function firstCallOf(call: ToolCall, { clock, createId }: ComposeOptions): ToolC
   const pass = createPass(state);
   if (clock !== undefined) pass.clock = clock;
   if (createId !== undefined) pass.createId = createId;
-  return createCall(call, pass, null, termsFor(terms));
+  return recreate(call, { state: pass, frame: null, terms: termsFor(terms) });
 }
 
 /** Here, and only here, a raise leaves the onion. */

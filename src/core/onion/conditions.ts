@@ -16,7 +16,7 @@ import {
   type SuppliedResult,
 } from './pass.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { createCall, ownCall } from './own-call.ts';
+import { ownCall, recreate } from './own-call.ts';
 import { type ToolCall } from '../contract/call.ts';
 import { changedPaths } from '../json/changed-paths.ts';
 import { AlliumError, isAlliumError } from '../contract/errors.ts';
@@ -37,8 +37,7 @@ export const conditionsOf = (call: ToolCall): Conditions => slotOf(call).terms ?
 /** The same call under further terms. */
 export function withConditions(call: ToolCall, changes: Partial<Conditions>): ToolCall {
   const own = ownCall(call);
-  const { state, frame } = slotOf(own);
-  return createCall(own, state, frame, changedConditions(conditionsOf(own), changes));
+  return recreate(own, { terms: changedConditions(conditionsOf(own), changes) });
 }
 
 /**

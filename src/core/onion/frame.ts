@@ -5,7 +5,7 @@
 import { type Frame, type Link, linkOf, slotOf } from './pass.ts';
 import { fail, refuse } from './results.ts';
 import { isResultOf, stamp } from './make-result.ts';
-import { isAbandoned, isSignalAborted, ownCall, stateOf } from './own-call.ts';
+import { isAbandoned, isAborted, ownCall, stateOf } from './own-call.ts';
 import { pushEntry } from './audit.ts';
 import { type ToolCall } from '../contract/call.ts';
 import { isoTime } from '../time/clock.ts';
@@ -72,7 +72,7 @@ export const CANCELLED = 'The call was cancelled before it finished.';
 export const cancelled = (call: ToolCall): ToolResult => refuse(call, 'cancelled', CANCELLED);
 
 export const isCancelled = (call: ToolCall): boolean =>
-  isSignalAborted(call) || slotOf(call).state.abort?.isAborted() === true;
+  isAborted(call) || slotOf(call).state.abort?.isAborted() === true;
 
 /** `next`, as one layer sees it. */
 function descend(frame: Frame, passed: ToolCall): Promise<ToolResult> {
@@ -166,7 +166,7 @@ function leave(frame: Frame, answered: unknown): ToolResult {
 function leftEarly(frame: Frame, sent: ToolCall, returned: ToolResult): ToolResult {
   slotOf(frame.call).state.abandoned = true;
   // A layer that failed is blamed for that, not for leaving.
-  if (isSignalAborted(sent) || returned.status === 'tool_middleware_exception') return returned;
+  if (isAborted(sent) || returned.status === 'tool_middleware_exception') return returned;
   return blame(frame, 'returned before next had settled: an await is missing');
 }
 

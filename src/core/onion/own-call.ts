@@ -16,73 +16,29 @@ import type { ApprovalPrompt } from '../contract/approval.ts';
 import type { DefinedTool } from '../contract/layer.ts';
 import type { CallServices } from '../contract/services.ts';
 
-/**
- * Makes a call with a slot of its own. `toolArgs` must be a snapshot already. A signal that was not
- * made yet is not made here.
- */
-export function createCall(
+/** What a call is made of, besides what takes it back. */
+export type CallParts = Omit<CallFields, 'signal'>;
+
+/** Makes a call with a slot of its own. `toolArgs` must be a snapshot already. */
+export const createCall = (
   fields: CallFields,
   state: Pass,
   frame: Frame | null = null,
   terms: Conditions | null = null,
-): ToolCall {
-  const lazy = SLOT in fields ? slotOf(fields as ToolCall).lazy : null;
-  return build(fields, lazy === null ? fields.signal : null, {
-    state,
-    call: null,
-    frame,
-    terms,
-    lazy,
-    fingerprint: null,
+): ToolCall => asCall(partsOf(fields), { state, frame, terms, abort: abortOf(fields) });
+
+/** The same call, tied to something else. */
+export function recreate(call: ToolCall, { state, frame, terms, abort }: Partial<Ties>): ToolCall {
+  const slot = slotOf(call);
+  return asCall(partsOf(call), {
+    state: state ?? slot.state,
+    frame: frame === undefined ? slot.frame : frame,
+    terms: terms === undefined ? slot.terms : terms,
+    abort: abort ?? slot.abort,
   });
 }
 
-/** A new call whose signal is made when it is first read. */
-export const createLazyCall = (
-  fields: Omit<CallFields, 'signal'>,
-  lazy: AbortSource,
-  state: Pass,
-  terms: Conditions | null,
-): ToolCall =>
-  build(fields, null, { state, call: null, frame: null, terms, lazy, fingerprint: null });
-
-/** The same call with a signal of its own that is made when it is first read. */
-export function withLazySignal(call: ToolCall, lazy: AbortSource): ToolCall {
-  const own = ownCall(call);
-  const { state, frame, terms } = slotOf(own);
-  return build(own, null, { state, call: null, frame, terms, lazy, fingerprint: null });
-}
-
-function build(
-  fields: Omit<CallFields, 'signal'>,
-  signal: AbortSignal | null,
-  slot: CallSlot,
-): ToolCall {
-  const call = signal === null ? lazyCall(fields, slot) : eagerCall(fields, signal, slot);
-  slot.call = call;
-  return Object.freeze(call);
-}
-
-// One shape for every call of a kind: an absent `metadata` is undefined, which the type cannot say.
-const eagerCall = (
-  fields: Omit<CallFields, 'signal'>,
-  signal: AbortSignal,
-  slot: CallSlot,
-): ToolCall =>
-  ({
-    toolName: fields.toolName,
-    toolArgs: fields.toolArgs,
-    callId: fields.callId,
-    declaredExecutor: fields.declaredExecutor,
-    schema: fields.schema,
-    description: fields.description,
-    annotations: fields.annotations,
-    turn: fields.turn,
-    signal,
-    report: fields.report,
-    metadata: fields.metadata,
-    [SLOT]: slot,
-  }) as ToolCall;
+type Ties = Pick<CallSlot, 'state' | 'frame' | 'terms' | 'abort'>;
 
 /**
  * An own property, so that a spread copies it. One getter for all: one per call would cost more
@@ -91,27 +47,36 @@ const eagerCall = (
 const LAZY_SIGNAL = {
   enumerable: true,
   get(this: ToolCall): AbortSignal | undefined {
-    return slotOf(this).lazy?.read();
+    // A copy that was put together by hand may have no slot.
+    return slotIn(this)?.abort.read();
   },
 };
 
-function lazyCall(fields: Omit<CallFields, 'signal'>, slot: CallSlot): ToolCall {
-  const call = {
-    toolName: fields.toolName,
-    toolArgs: fields.toolArgs,
-    callId: fields.callId,
-    declaredExecutor: fields.declaredExecutor,
-    schema: fields.schema,
-    description: fields.description,
-    annotations: fields.annotations,
-    turn: fields.turn,
-    report: fields.report,
-    metadata: fields.metadata,
-    [SLOT]: slot,
-  };
+/** Turns `parts`, an object made for it, into a call, whose signal is made when it is first read. */
+export function asCall(parts: CallParts, { state, frame, terms, abort }: Ties): ToolCall {
+  const slot: CallSlot = { state, call: null, frame, terms, abort, fingerprint: null };
+  const tied: CallParts & { [SLOT]?: CallSlot } = parts;
+  tied[SLOT] = slot;
   // The one member that is missing comes with the getter.
-  return Object.defineProperty(call, 'signal', LAZY_SIGNAL) as unknown as ToolCall;
+  const call = Object.defineProperty(tied, 'signal', LAZY_SIGNAL) as ToolCall;
+  slot.call = call;
+  return Object.freeze(call);
 }
+
+// One shape for every call: an absent `metadata` is undefined, which the type cannot say.
+const partsOf = (call: CallParts): CallParts =>
+  ({
+    toolName: call.toolName,
+    toolArgs: call.toolArgs,
+    callId: call.callId,
+    declaredExecutor: call.declaredExecutor,
+    schema: call.schema,
+    description: call.description,
+    annotations: call.annotations,
+    turn: call.turn,
+    report: call.report,
+    metadata: call.metadata,
+  }) as CallParts;
 
 export interface CallChanges {
   readonly toolName?: string;
@@ -130,11 +95,11 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   // Read once: a getter could show one value to the check and another to the tool.
   const { toolName, toolArgs, signal, report } = changes;
   checkChanges(toolName, signal, report);
-  const { state, frame, terms, lazy } = slotOf(base);
+  const { state, frame, terms, abort } = slotOf(base);
   const isRenamed = toolName !== undefined && toolName !== base.toolName;
   const described =
     (isRenamed ? state.services?.toolOf(base, toolName)?.described : undefined) ?? base;
-  const fields = {
+  const parts = {
     toolName: toolName ?? base.toolName,
     toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
     callId: base.callId,
@@ -145,16 +110,12 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
     turn: base.turn,
     report: report ?? base.report,
     metadata: base.metadata,
-  } as Omit<CallFields, 'signal'>; // An absent \`metadata\` is undefined, as in every call.
-  if (signal === undefined && lazy !== null)
-    return build(fields, null, { state, call: null, frame, terms, lazy, fingerprint: null });
-  return build(fields, signal ?? base.signal, {
+  } as CallParts; // An absent `metadata` is undefined, as in every call.
+  return asCall(parts, {
     state,
-    call: null,
     frame,
     terms,
-    lazy: null,
-    fingerprint: null,
+    abort: signal === undefined ? abort : sourceOf(signal),
   });
 }
 
@@ -185,20 +146,15 @@ export function stateOf(call: ToolCall): Pass {
   return state;
 }
 
-/** Whether the signal of a call is aborted. Does not make a signal that was not read yet. */
-export function isSignalAborted(call: {
-  readonly signal: AbortSignal;
-  readonly [SLOT]?: object;
-}): boolean {
-  const lazy = slotIn(call)?.lazy ?? null;
-  return lazy === null ? call.signal.aborted : lazy.isAborted();
-}
-
 /** Where a call is taken back from. Does not make a signal that was not read yet. */
 export const abortOf = (call: {
   readonly signal: AbortSignal;
   readonly [SLOT]?: object;
-}): AbortSource => slotIn(call)?.lazy ?? sourceOf(call.signal);
+}): AbortSource => slotIn(call)?.abort ?? sourceOf(call.signal);
+
+/** Whether a call, or what else has a signal, was taken back. Does not make a signal either. */
+export const isAborted = (call: Parameters<typeof abortOf>[0]): boolean =>
+  abortOf(call).isAborted();
 
 /** Whether a layer further out has answered already, so that this answer is not read. */
 export function isAbandoned(frame: Frame | null): boolean {

@@ -171,8 +171,8 @@ export interface CallSlot {
   frame: Frame | null;
   /** What layers further out have laid down. Copies keep it: it cannot be shaken off. */
   terms: Conditions | null;
-  /** Where `signal` comes from, for a call whose signal is made when it is first read. */
-  readonly lazy: AbortSource | null;
+  /** What takes the call back; its signal is made when it is first read. */
+  readonly abort: AbortSource;
   /** The hash that stands for exactly this call, once `fingerprintOf` was called. */
   fingerprint: string | null;
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ok, refuse } from '../onion/results.ts';
-import { isSignalAborted, withCall } from '../onion/own-call.ts';
+import { isAborted, withCall } from '../onion/own-call.ts';
 import { echoExecutor, makeCall, settle, testClock } from '../../../conformance/test-kit.ts';
 import type { ToolCall } from '../contract/call.ts';
 import type { Clock } from './clock.ts';
@@ -155,7 +155,7 @@ describe('nextWithin', () => {
     await start(
       async (call) => {
         await settle();
-        seen = isSignalAborted(call);
+        seen = isAborted(call);
         expect(isLazy(call)).toBe(true);
         return ok(call);
       },

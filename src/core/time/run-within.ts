@@ -4,7 +4,7 @@
  */
 
 import { slotIn } from '../onion/pass.ts';
-import { abortOf, clockOf, isSignalAborted, withLazySignal, askedMsOf } from '../onion/own-call.ts';
+import { abortOf, askedMsOf, clockOf, isAborted, ownCall, recreate } from '../onion/own-call.ts';
 import type { SLOT, ToolCall } from '../contract/call.ts';
 import type { Clock } from './clock.ts';
 import { forget, noteBegin, setDeadline, type Waiting } from './deadlines.ts';
@@ -78,7 +78,7 @@ export const nextWithin = (
 ): Promise<ToolResult> =>
   finishWithin(
     { call, timeoutMs, graceMs },
-    (abort) => next(withLazySignal(call, abort)),
+    (abort) => next(recreate(ownCall(call), { abort })),
     (ending) => {
       if (ending.by !== 'itself') return stopped(ending);
       if ('value' in ending.ran) return ending.ran.value;
@@ -162,7 +162,7 @@ function readRun(this: Run): AbortSignal {
 }
 
 function isRunAborted(this: Run): boolean {
-  return this.by !== null || isSignalAborted(this.source);
+  return this.by !== null || isAborted(this.source);
 }
 
 function runReason(this: Run): unknown {
@@ -236,7 +236,7 @@ function end(run: Run, ran: Ran<unknown> | null): void {
   letGo(run);
   // The caller may leave, and the work end for that, before the turn is over and this run follows
   // the signal.
-  if (run.by === null && isSignalAborted(run.source)) run.by = 'cancelled';
+  if (run.by === null && isAborted(run.source)) run.by = 'cancelled';
   // Only a run that was stopped ends without its work.
   const ending = { by: run.by ?? 'itself', ran } as Ending<unknown>;
   try {
@@ -257,7 +257,7 @@ function ownAbort(run: Run): OwnAbort {
   run.own = createAbort();
   if (!run.ended && run.by === null) follow(run);
   // Following a caller that has gone already stops the run at once.
-  if (run.by !== null || isSignalAborted(run.source)) run.own.abort(reasonOf(run));
+  if (run.by !== null || isAborted(run.source)) run.own.abort(reasonOf(run));
   return run.own;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { annotate, raise, refuse } from '../../core/onion/results.ts';
-import { isSignalAborted, stateOf } from '../../core/onion/own-call.ts';
+import { isAborted, stateOf } from '../../core/onion/own-call.ts';
 import type { EntryPatch } from '../../core/contract/audit-record.ts';
 import type { ToolCall, Turn } from '../../core/contract/call.ts';
 import { closest } from '../../core/contract/closest.ts';
@@ -47,7 +47,7 @@ export interface AdmissionOptions {
 export const admissionStage = (options: AdmissionOptions): Stage => ({
   name: 'admission',
   enter(call) {
-    if (isSignalAborted(call)) return cancelled(call);
+    if (isAborted(call)) return cancelled(call);
     const record = recordOf(call);
     if (record.tool === null)
       return refused(

@@ -6,11 +6,10 @@
 import { type Conditions, createPass } from '../../core/onion/pass.ts';
 import { termsFor } from '../../core/onion/nested-stack.ts';
 import type { CallServices } from '../../core/contract/services.ts';
-import { createLazyCall } from '../../core/onion/own-call.ts';
+import { asCall, type CallParts } from '../../core/onion/own-call.ts';
 import type { ApprovalPrompt, EarlierDecision } from '../../core/contract/approval.ts';
 import { completeAnnotations } from '../../core/contract/annotations.ts';
 import type {
-  CallFields,
   ExecutorKind,
   ToolCall,
   ToolProgress,
@@ -84,8 +83,6 @@ export interface Resumption {
   /** What may have happened since. */
   readonly executedBefore: Executed;
 }
-
-type OpenedFields = Omit<CallFields, 'signal'>;
 
 const MAX_NAME = 128;
 const text = { text: 'a string', test: (value: unknown) => typeof value === 'string' };
@@ -171,7 +168,7 @@ export function openCall(request: ToolRequest, opening: Opening, parts: OpeningP
     reported: 0,
     uses: null,
   };
-  const fields: OpenedFields = {
+  const fields: CallParts = {
     // No tool has a longer name, and what a model makes up is not for every record to carry whole.
     toolName: tool === null ? request.name.slice(0, MAX_NAME) : request.name,
     toolArgs: args,
@@ -197,11 +194,11 @@ export function openCall(request: ToolRequest, opening: Opening, parts: OpeningP
     executedBefore: resumption?.executedBefore ?? 'no',
   });
   const asked = resumption === null ? fields : resumed(fields, resumption);
-  const call = createLazyCall(asked, abort, pass, termsFor(terms));
+  const call = asCall(asked, { state: pass, frame: null, terms: termsFor(terms), abort });
   return call;
 }
 
-function resumed(fields: OpenedFields, { resumes, trace }: Resumption): OpenedFields {
+function resumed(fields: CallParts, { resumes, trace }: Resumption): CallParts {
   const turn = Object.freeze({ ...fields.turn, resumes });
   return trace === null
     ? { ...fields, turn }
