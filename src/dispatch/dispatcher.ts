@@ -79,7 +79,7 @@ type Run = (call: ToolCall) => Promise<ToolResult>;
 
 /** What is special about a call. */
 type Extra = Partial<
-  Pick<Opening, 'nesting' | 'over' | 'terms' | 'seat' | 'resumption' | 'isBackground'>
+  Pick<Opening, 'nesting' | 'over' | 'conditions' | 'seat' | 'resumption' | 'isBackground'>
 >;
 
 /** Opens a call, has it run, and tells the listeners what becomes of it. */
@@ -100,11 +100,11 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
   const approvals = createApprovals(parts);
   const stacks = stacksOf(parts, entries, approvals.stage);
   const contextFor = contextsFor(parts, entries, (call, abort) => (request) => {
-    const { terms } = slotOf(call);
+    const { conditions } = slotOf(call);
     const nesting = stateOf(call).nesting + 1;
     const options = { signal: abort.read(), turn: call.turn };
-    const held = terms === null ? null : inherited(terms);
-    return start(request, options, runOrStart, { nesting, terms: held });
+    const held = conditions === null ? null : inherited(conditions);
+    return start(request, options, runOrStart, { nesting, conditions: held });
   });
   const services = createServices({
     toolOf: entries.toolOf,
@@ -194,7 +194,7 @@ function starter(
         onProgress: options.onProgress ?? null,
         over,
         nesting: extra.nesting ?? 0,
-        terms: extra.terms ?? null,
+        conditions: extra.conditions ?? null,
         seat: extra.seat ?? null,
         resumption: extra.resumption ?? null,
         isBackground: extra.isBackground ?? false,

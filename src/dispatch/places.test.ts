@@ -3,7 +3,7 @@ import { settle, testClock } from '../../conformance/test-kit.ts';
 import { consent, permissions } from '../../middleware/index.ts';
 import { defineLayer, type GovernOptions, refuse } from '../index.ts';
 import { askApproval } from '../layer.ts';
-import { createGate, takeSeat } from './intake/limits.ts';
+import { createSemaphore, takeSeat } from './intake/limits.ts';
 import { setup } from './testing.fixture.ts';
 import { desk, requests, workshop } from './resume/waiting.fixture.ts';
 
@@ -191,29 +191,29 @@ describe('a call that waits for a person', () => {
 
 describe('a place that was given up', () => {
   const { signal } = new AbortController();
-  const isFree = async (gate: ReturnType<typeof createGate>) =>
-    (await gate.enter(AbortSignal.abort())) !== null;
+  const isFree = async (semaphore: ReturnType<typeof createSemaphore>) =>
+    (await semaphore.enter(AbortSignal.abort())) !== null;
 
   it('is not taken again by a call that has left', async () => {
-    const gate = createGate(1);
-    const seat = await takeSeat(gate, signal);
+    const semaphore = createSemaphore(1);
+    const seat = await takeSeat(semaphore, signal);
     seat?.stepOut();
     seat?.leave();
     await seat?.retake(signal);
 
-    expect(await isFree(gate)).toBe(true);
+    expect(await isFree(semaphore)).toBe(true);
   });
 
   it('is handed on by a call that leaves while it waits for it', async () => {
-    const gate = createGate(1);
-    const seat = await takeSeat(gate, signal);
+    const semaphore = createSemaphore(1);
+    const seat = await takeSeat(semaphore, signal);
     seat?.stepOut();
-    const other = await takeSeat(gate, signal);
+    const other = await takeSeat(semaphore, signal);
     const waiting = seat?.retake(signal);
     seat?.leave();
     other?.leave();
     await waiting;
 
-    expect(await isFree(gate)).toBe(true);
+    expect(await isFree(semaphore)).toBe(true);
   });
 });

@@ -11,7 +11,7 @@ import type { ToolLayer } from '../core/contract/layer.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { EventHub } from './events/events.ts';
 import { admissionStage, entryStage, limitStage } from './intake/admission.ts';
-import { createCallCounter, createGate, type ResolvedLimits } from './intake/limits.ts';
+import { createCallCounter, createSemaphore, type ResolvedLimits } from './intake/limits.ts';
 import type { ShownTools, TurnMemory } from './intake/shown-tools.ts';
 import { recordOf } from './record.ts';
 import {
@@ -99,11 +99,12 @@ function governedStack(
       limits,
       perRun: createCallCounter(limits.maxCallsPerRun),
       perSession: createCallCounter(limits.maxCallsPerSession),
-      gate: createGate(limits.maxConcurrent),
+      semaphore: limits.maxConcurrent === undefined ? null : createSemaphore(limits.maxConcurrent),
       onStart: (call, seat) => {
-        recordOf(call).seats.push(seat);
+        const record = recordOf(call);
+        if (seat !== null) record.seats.push(seat);
         // An observing layer may have answered without waiting for what is inside it.
-        if (!recordOf(call).done) hub.emit('tool_call_update', () => startedEvent(call));
+        if (!record.done) hub.emit('tool_call_update', () => startedEvent(call));
       },
     }),
     ...layers.slice(leading),

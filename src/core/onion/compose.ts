@@ -18,7 +18,7 @@ import {
 } from '../contract/layer.ts';
 import { layerLink } from './frame.ts';
 import { isObject } from '../json/json.ts';
-import { termsFor, nestedStack } from './nested-stack.ts';
+import { conditionsFor, nestedStack } from './nested-stack.ts';
 import { checkOptions, expected } from '../contract/options.ts';
 import { demandOrder } from '../contract/order.ts';
 import type { ToolResult } from '../contract/result.ts';
@@ -119,11 +119,11 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
 
 /** The call in a pass of its own: a host may hand in the same call twice, also at once. */
 function firstCallOf(call: ToolCall, { clock, createId }: ComposeOptions): ToolCall {
-  const { state, terms } = slotOf(call);
+  const { state, conditions } = slotOf(call);
   const pass = createPass(state);
   if (clock !== undefined) pass.clock = clock;
   if (createId !== undefined) pass.createId = createId;
-  return recreate(call, { state: pass, frame: null, terms: termsFor(terms) });
+  return recreate(call, { state: pass, frame: null, conditions: conditionsFor(conditions) });
 }
 
 /** Here, and only here, a raise leaves the onion. */

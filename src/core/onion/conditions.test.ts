@@ -364,7 +364,7 @@ describe('a guard', () => {
     );
   });
 
-  it('cannot be taken out of the terms, which are frozen', () => {
+  it('cannot be taken out of the conditions, which are frozen', () => {
     const call = guardCall(makeCall(), no);
 
     expect(Object.isFrozen(conditionsOf(call)) && Object.isFrozen(conditionsOf(call).checks)).toBe(

@@ -1,5 +1,5 @@
 /**
- * The terms a call goes on under: what layers further out have laid down for everything below them.
+ * The conditions a call goes on under: what layers further out have laid down for everything below them.
  */
 
 import {
@@ -32,25 +32,26 @@ export const NO_CONDITIONS: Conditions = Object.freeze({
   hash: null,
 });
 
-export const conditionsOf = (call: ToolCall): Conditions => slotOf(call).terms ?? NO_CONDITIONS;
+export const conditionsOf = (call: ToolCall): Conditions =>
+  slotOf(call).conditions ?? NO_CONDITIONS;
 
-/** The same call under further terms. */
+/** The same call under further conditions. */
 export function withConditions(call: ToolCall, changes: Partial<Conditions>): ToolCall {
   const own = ownCall(call);
-  return recreate(own, { terms: changedConditions(conditionsOf(own), changes) });
+  return recreate(own, { conditions: changedConditions(conditionsOf(own), changes) });
 }
 
 /**
  * Member by member: every call passes here some times, and to spread what is frozen costs several
  * times as much.
  */
-const changedConditions = (terms: Conditions, changes: Partial<Conditions>): Conditions =>
+const changedConditions = (conditions: Conditions, changes: Partial<Conditions>): Conditions =>
   Object.freeze({
-    checks: changes.checks ?? terms.checks,
-    policy: changes.policy === undefined ? terms.policy : changes.policy,
-    approved: changes.approved === undefined ? terms.approved : changes.approved,
-    supplied: changes.supplied === undefined ? terms.supplied : changes.supplied,
-    hash: changes.hash === undefined ? terms.hash : changes.hash,
+    checks: changes.checks ?? conditions.checks,
+    policy: changes.policy === undefined ? conditions.policy : changes.policy,
+    approved: changes.approved === undefined ? conditions.approved : changes.approved,
+    supplied: changes.supplied === undefined ? conditions.supplied : changes.supplied,
+    hash: changes.hash === undefined ? conditions.hash : changes.hash,
   });
 
 const withCheck = (call: ToolCall, check: Check): ToolCall =>
@@ -175,15 +176,15 @@ export const hashOf = (call: ToolCall, value: JsonValue): string =>
  */
 export function followApproval({ layer, call }: Frame, handed: ToolCall): ToolCall {
   const passed = reattach(conditionsOf(call), handed);
-  const terms = conditionsOf(passed);
-  const { approved } = terms;
+  const conditions = conditionsOf(passed);
+  const { approved } = conditions;
   if (approved === null || passed.toolArgs === approved.covered || layer.rewrites !== true)
     return passed;
   // A change on top of an undeclared one is not covered either.
   if (!sameArgs(call.toolArgs, approved.covered)) return passed;
   const paths = changedPaths(call.toolArgs, passed.toolArgs);
   const { toolName, args, rewrites } = approved;
-  slotOf(passed).terms = changedConditions(terms, {
+  slotOf(passed).conditions = changedConditions(conditions, {
     approved: Object.freeze({
       toolName,
       args,

@@ -28,13 +28,13 @@ import { breachOf } from './conditions.ts';
  */
 export function bottomLink(executor: Next): Link {
   return (call, parent) => {
-    const { state, terms } = slotOf(call);
+    const { state, conditions } = slotOf(call);
     // What has happened cannot be kept from happening.
     if (state.ranElsewhere) return enter(executor, call, parent);
     if (isGone(call, parent)) return Promise.resolve(answer(parent, unblamed(call)));
-    const breach = terms === null ? null : breachOf(call, terms);
+    const breach = conditions === null ? null : breachOf(call, conditions);
     if (breach !== null) return Promise.resolve(answer(parent, breached(call, breach)));
-    return terms === null || !terms.checks.some(({ at }) => at === 'gate')
+    return conditions === null || !conditions.checks.some(({ at }) => at === 'gate')
       ? enter(executor, call, parent)
       : enterPastGates(executor, call, parent);
   };
@@ -57,11 +57,15 @@ const isGone = (call: ToolCall, parent: Frame | null): boolean =>
 
 /** Without `async`, which would cost two promises more. */
 function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<ToolResult> {
-  const { state, terms } = slotOf(call);
-  if (terms !== null && terms.supplied !== null)
-    return Promise.resolve(answer(parent, ok(call, terms.supplied.value)));
-  if (terms !== null && terms.approved !== null && terms.approved.rewrites.length > 0)
-    tellRewrites(parent, terms.approved);
+  const { state, conditions } = slotOf(call);
+  if (conditions !== null && conditions.supplied !== null)
+    return Promise.resolve(answer(parent, ok(call, conditions.supplied.value)));
+  if (
+    conditions !== null &&
+    conditions.approved !== null &&
+    conditions.approved.rewrites.length > 0
+  )
+    tellRewrites(parent, conditions.approved);
   state.executedArgs = call.toolArgs;
   const before = state.executed;
   state.enteredAt = state.clock.monotonic();
@@ -78,9 +82,9 @@ function enter(executor: Next, call: ToolCall, parent: Frame | null): Promise<To
   const threw = (thrown: unknown) => comeOut(parent, before, executorThrew(call, thrown));
   try {
     const answering: unknown =
-      terms === null || terms.checks.length === 0
+      conditions === null || conditions.checks.length === 0
         ? executor(call)
-        : runUnder(terms, () => executor(call));
+        : runUnder(conditions, () => executor(call));
     return (isPlainPromise(answering) ? answering : adopted(answering)).then(answered, threw);
   } catch (thrown) {
     return Promise.resolve(threw(thrown));

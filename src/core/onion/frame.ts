@@ -110,7 +110,7 @@ export function accepted(frame: Frame, passed: ToolCall): ToolCall {
   if (stateOf(passed) !== slotOf(frame.call).state)
     throw new AlliumError('ERR_INVALID_CALL', 'it belongs to another call; use withCall(call, …)');
   const own = ownCall(passed);
-  return slotOf(own).terms === null && slotOf(frame.call).terms === null
+  return slotOf(own).conditions === null && slotOf(frame.call).conditions === null
     ? own
     : followApproval(frame, own);
 }

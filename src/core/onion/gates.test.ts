@@ -176,7 +176,7 @@ describe('a gate that puts another call in the place of one', () => {
     ]);
   });
 
-  it('may do so by a spread copy, which is under the same terms', async () => {
+  it('may do so by a spread copy, which is under the same conditions', async () => {
     const replacing: Gate = async (call) => (first(call) ? { ...call, toolArgs: { n: 2 } } : null);
     const refusing: Gate = async (call) =>
       first(call) ? null : refuse(call, 'permission_denied', 'no');
@@ -233,7 +233,7 @@ describe('a gate that puts another call in the place of one', () => {
     expect(await entered([keep, guarded, gated(gate)])).toEqual(NOT_RUN);
   });
 
-  it('with a call of another pass lets nothing in, also where that is under the same terms', async () => {
+  it('with a call of another pass lets nothing in, also where that is under the same conditions', async () => {
     const gate: Gate = async (call) =>
       first(call) ? gateCall(makeCall({ callId: call.callId, toolArgs: { n: 2 } }), gate) : null;
 

@@ -70,7 +70,7 @@ function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
 }
 
 /**
- * A refusal from below the innermost layer: the layer whose terms were broken is to blame, not the
+ * A refusal from below the innermost layer: the layer whose conditions were broken is to blame, not the
  * one that stands there.
  */
 export function breached(call: ToolCall, { status, message, blockedBy }: Refusal): ToolResult {

@@ -8,7 +8,7 @@ import { defineTool } from '../../tools/define-tool.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { composeToolCallers } from './compose.ts';
 import { defineLayer } from '../contract/layer.ts';
-import { inherited, runUnder, termsFor } from './nested-stack.ts';
+import { inherited, runUnder, conditionsFor } from './nested-stack.ts';
 import { approveCall, guardCall, NO_CONDITIONS, conditionsOf } from './conditions.ts';
 
 const noInner: Guard = ({ toolName }) =>
@@ -157,26 +157,26 @@ describe('a call that a tool makes', () => {
   });
 });
 
-describe('termsFor', () => {
+describe('conditionsFor', () => {
   const guard = (): null => null;
-  const terms = (...guards: readonly Guard[]): Conditions => ({
+  const conditions = (...guards: readonly Guard[]): Conditions => ({
     ...NO_CONDITIONS,
     checks: guards.map((run) => ({ at: 'guard', run, owner: null })),
   });
 
   it('gives back what it was given outside of every tool', () => {
-    const given = terms(guard);
+    const given = conditions(guard);
 
-    expect(termsFor(null)).toBeNull();
-    expect(termsFor(given)).toBe(given);
+    expect(conditionsFor(null)).toBeNull();
+    expect(conditionsFor(given)).toBe(given);
   });
 
   it('adds the guards of the tool that is running, once', () => {
     const own = () => null;
-    const found = runUnder(terms(guard), () => [
-      termsFor(null),
-      termsFor(terms(own)),
-      termsFor(terms(guard)),
+    const found = runUnder(conditions(guard), () => [
+      conditionsFor(null),
+      conditionsFor(conditions(own)),
+      conditionsFor(conditions(guard)),
     ]);
 
     expect(found.map((each) => each?.checks.map(({ run }) => run))).toEqual([
@@ -187,17 +187,17 @@ describe('termsFor', () => {
   });
 
   it('lets go of the guards when the tool is done', () => {
-    runUnder(terms(guard), () => {});
+    runUnder(conditions(guard), () => {});
 
-    expect(termsFor(null)).toBeNull();
+    expect(conditionsFor(null)).toBeNull();
   });
 
   it('hands on guards and policy, and neither an approval nor a hash', async () => {
-    const held = { ...terms(guard), policy: { tools: ['a'] }, hash: () => 'x' };
+    const held = { ...conditions(guard), policy: { tools: ['a'] }, hash: () => 'x' };
 
     expect(inherited(held)).toEqual({
       ...NO_CONDITIONS,
-      checks: terms(guard).checks,
+      checks: conditions(guard).checks,
       policy: { tools: ['a'] },
     });
   });

@@ -66,14 +66,14 @@ const running = new AsyncLocalStorage<Conditions>();
  */
 let inUse = false;
 
-/** Runs an executor so that every call it makes, at once or later, is held to these terms. */
-export function runUnder<T>(terms: Conditions, execute: () => T): T {
+/** Runs an executor so that every call it makes, at once or later, is held to these conditions. */
+export function runUnder<T>(conditions: Conditions, execute: () => T): T {
   inUse = true;
-  return running.run(inherited(terms), execute);
+  return running.run(inherited(conditions), execute);
 }
 
 /** What a new call is held to: what it was given, and what the tool is held to that makes it. */
-export function termsFor(given: Conditions | null): Conditions | null {
+export function conditionsFor(given: Conditions | null): Conditions | null {
   const outer = inUse ? running.getStore() : undefined;
   if (outer === undefined) return given;
   if (given === null) return outer;

@@ -24,21 +24,24 @@ export const createCall = (
   fields: CallFields,
   state: Pass,
   frame: Frame | null = null,
-  terms: Conditions | null = null,
-): ToolCall => asCall(partsOf(fields), { state, frame, terms, abort: abortOf(fields) });
+  conditions: Conditions | null = null,
+): ToolCall => asCall(partsOf(fields), { state, frame, conditions, abort: abortOf(fields) });
 
 /** The same call, tied to something else. */
-export function recreate(call: ToolCall, { state, frame, terms, abort }: Partial<Ties>): ToolCall {
+export function recreate(
+  call: ToolCall,
+  { state, frame, conditions, abort }: Partial<Ties>,
+): ToolCall {
   const slot = slotOf(call);
   return asCall(partsOf(call), {
     state: state ?? slot.state,
     frame: frame === undefined ? slot.frame : frame,
-    terms: terms === undefined ? slot.terms : terms,
+    conditions: conditions === undefined ? slot.conditions : conditions,
     abort: abort ?? slot.abort,
   });
 }
 
-type Ties = Pick<CallSlot, 'state' | 'frame' | 'terms' | 'abort'>;
+type Ties = Pick<CallSlot, 'state' | 'frame' | 'conditions' | 'abort'>;
 
 /**
  * An own property, so that a spread copies it. One getter for all: one per call would cost more
@@ -53,8 +56,8 @@ const LAZY_SIGNAL = {
 };
 
 /** Turns `parts`, an object made for it, into a call, whose signal is made when it is first read. */
-export function asCall(parts: CallParts, { state, frame, terms, abort }: Ties): ToolCall {
-  const slot: CallSlot = { state, call: null, frame, terms, abort, fingerprint: null };
+export function asCall(parts: CallParts, { state, frame, conditions, abort }: Ties): ToolCall {
+  const slot: CallSlot = { state, call: null, frame, conditions, abort, fingerprint: null };
   const tied: CallParts & { [SLOT]?: CallSlot } = parts;
   tied[SLOT] = slot;
   // The one member that is missing comes with the getter.
@@ -95,7 +98,7 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   // Read once: a getter could show one value to the check and another to the tool.
   const { toolName, toolArgs, signal, report } = changes;
   checkChanges(toolName, signal, report);
-  const { state, frame, terms, abort } = slotOf(base);
+  const { state, frame, conditions, abort } = slotOf(base);
   const isRenamed = toolName !== undefined && toolName !== base.toolName;
   const described =
     (isRenamed ? state.services?.toolOf(base, toolName)?.described : undefined) ?? base;
@@ -114,7 +117,7 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   return asCall(parts, {
     state,
     frame,
-    terms,
+    conditions,
     abort: signal === undefined ? abort : sourceOf(signal),
   });
 }

@@ -170,7 +170,7 @@ export interface CallSlot {
   /** The innermost layer that has this call in hands. */
   frame: Frame | null;
   /** What layers further out have laid down. Copies keep it: it cannot be shaken off. */
-  terms: Conditions | null;
+  conditions: Conditions | null;
   /** What takes the call back; its signal is made when it is first read. */
   readonly abort: AbortSource;
   /** The hash that stands for exactly this call, once `fingerprintOf` was called. */
@@ -204,7 +204,7 @@ export interface ResultLink {
 }
 
 /**
- * Why a call may not run. The message is for the model; `blockedBy` names the layer whose terms it
+ * Why a call may not run. The message is for the model; `blockedBy` names the layer whose conditions it
  * breaks.
  */
 export interface Refusal {

@@ -23,8 +23,7 @@ import type { ObjectToChange } from '../resume/definition-change.ts';
 import {
   type CallCounter,
   type DispatchLimits,
-  type Gate,
-  OPEN_GATE,
+  type Semaphore,
   type Seat,
   takeSeat,
 } from './limits.ts';
@@ -126,14 +125,20 @@ export interface LimitOptions {
   readonly limits: DispatchLimits;
   readonly perRun: CallCounter;
   readonly perSession: CallCounter;
-  readonly gate: Gate;
-  readonly onStart: (call: ToolCall, seat: Seat) => void;
+  /** `null` where calls need no place. */
+  readonly semaphore: Semaphore | null;
+  /** `seat` is the place that the call takes, `null` where it takes none. */
+  readonly onStart: (call: ToolCall, seat: Seat | null) => void;
 }
 
-const RIDING: Seat = Object.freeze({ stepOut: () => {}, retake: async () => {}, leave: () => {} });
-
 /** Counts calls and makes them wait their turn. A resumed call was counted when it first came. */
-export function limitStage({ limits, perRun, perSession, gate, onStart }: LimitOptions): Stage {
+export function limitStage({
+  limits,
+  perRun,
+  perSession,
+  semaphore,
+  onStart,
+}: LimitOptions): Stage {
   const take = ({ turn }: ToolCall): string | null => {
     if ((turn.resumes ?? 0) > 0) return null;
     const { runId, sessionId } = turn;
@@ -146,12 +151,12 @@ export function limitStage({ limits, perRun, perSession, gate, onStart }: LimitO
       return `this session has used its ${limits.maxCallsPerSession ?? 0} tool calls`;
     return null;
   };
-  const start = (call: ToolCall, seat: Seat): ToolCall => {
+  const start = (call: ToolCall, seat: Seat | null): ToolCall => {
     onStart(call, seat);
     return call;
   };
-  const seated = async (call: ToolCall): Promise<ToolCall | ToolResult> => {
-    const seat = await takeSeat(gate, call.signal, call.turn.sessionId);
+  const seated = async (call: ToolCall, places: Semaphore): Promise<ToolCall | ToolResult> => {
+    const seat = await takeSeat(places, call.signal, call.turn.sessionId);
     return seat === null ? cancelled(call) : start(call, seat);
   };
   return {
@@ -171,20 +176,23 @@ export function limitStage({ limits, perRun, perSession, gate, onStart }: LimitO
           'limit_exceeded',
           `No more calls: ${spent}. Finish with what you have.`,
         );
-      // What a tool calls itself rides on the tool's place, and what runs in the background would
-      // keep others from asking after it.
-      const needsSeat = gate !== OPEN_GATE && nesting === 0 && !isBackground(call);
-      return needsSeat ? seated(call) : start(call, RIDING);
+      return semaphore !== null && needsSeat(call) ? seated(call, semaphore) : start(call, null);
     },
     leave(call, result) {
       recordOf(call).seats.at(-1)?.leave();
       return result;
     },
-    leaves: () => gate !== OPEN_GATE,
+    leaves: (call) => semaphore !== null && needsSeat(call),
     // It happened, so it counts; a count that is full stays full.
     tooLate: (call) => (take(call) === null ? null : { wouldHaveBeen: 'limit_exceeded' }),
   };
 }
+
+/**
+ * What a tool calls itself rides on the tool's place, and what runs in the background would keep
+ * others from asking after it.
+ */
+const needsSeat = (call: ToolCall): boolean => stateOf(call).nesting === 0 && !isBackground(call);
 
 /** The last look before the executor: layers may have changed the tool and its arguments. */
 export const entryStage = (

@@ -5,7 +5,7 @@ import { runnerOf } from '../../core/onion/compose.ts';
 import { defineTool } from '../../tools/define-tool.ts';
 import { toolOutput } from '../../tools/tool.ts';
 import { limitStage } from './admission.ts';
-import { type CallCounter, createCallCounter, createGate, type Gate } from './limits.ts';
+import { type CallCounter, createCallCounter, createSemaphore, type Semaphore } from './limits.ts';
 import { setup, storyOf } from '../testing.fixture.ts';
 import { createTurnMemory } from './shown-tools.ts';
 
@@ -248,7 +248,7 @@ describe('a call that was interrupted and taken up again', () => {
       limits: {},
       perRun: none,
       perSession: none,
-      gate: createGate(undefined),
+      semaphore: null,
       onStart: () => {},
     });
 
@@ -282,32 +282,32 @@ describe('tools that call tools', () => {
   });
 });
 
-describe('the gate', () => {
+describe('the semaphore', () => {
   it('hands a place to whoever waits longest, not to a newcomer', async () => {
-    const gate = createGate(1);
+    const semaphore = createSemaphore(1);
     const { signal } = new AbortController();
     const order: string[] = [];
-    const leave = await gate.enter(signal);
-    const waiter = gate.enter(signal).then((give) => {
+    const leave = await semaphore.enter(signal);
+    const waiter = semaphore.enter(signal).then((give) => {
       order.push('waiter');
       give?.();
     });
 
     leave?.();
-    const newcomer = gate.enter(signal).then(() => order.push('newcomer'));
+    const newcomer = semaphore.enter(signal).then(() => order.push('newcomer'));
     await Promise.all([waiter, newcomer]);
 
     expect(order).toEqual(['waiter', 'newcomer']);
   });
 });
 
-describe('sessions at the gate', () => {
+describe('sessions at the semaphore', () => {
   /**
    * Whose turn it was, when one session has a thousand calls in front of another one's single call.
    */
-  async function turns(gate: Gate): Promise<readonly string[]> {
+  async function turns(semaphore: Semaphore): Promise<readonly string[]> {
     const order: string[] = [];
-    const enter = (owner: string) => gate.enter(new AbortController().signal, owner);
+    const enter = (owner: string) => semaphore.enter(new AbortController().signal, owner);
     const leave = await enter('flooder');
     const visit = async (owner: string) => {
       const give = await enter(owner);
@@ -321,24 +321,24 @@ describe('sessions at the gate', () => {
   }
 
   it('take turns, so that a thousand calls of one do not keep another one waiting', async () => {
-    expect((await turns(createGate(1))).indexOf('another')).toBeLessThanOrEqual(1);
+    expect((await turns(createSemaphore(1))).indexOf('another')).toBeLessThanOrEqual(1);
   });
 
   it('do not where whoever came first goes first, and the same calls find it', async () => {
-    const fair = createGate(1);
-    const naive: Gate = { enter: (signal) => fair.enter(signal) };
+    const fair = createSemaphore(1);
+    const naive: Semaphore = { enter: (signal) => fair.enter(signal) };
 
     expect((await turns(naive)).indexOf('another')).toBe(1_000);
   });
 });
 
-describe('a place at the gate', () => {
+describe('a place at the semaphore', () => {
   it('is not lost on somebody who stopped waiting for it', async () => {
-    const gate = createGate(1);
+    const semaphore = createSemaphore(1);
     const leaver = new AbortController();
-    const leave = await gate.enter(new AbortController().signal);
-    const gone = gate.enter(leaver.signal);
-    const waiting = gate.enter(new AbortController().signal);
+    const leave = await semaphore.enter(new AbortController().signal);
+    const gone = semaphore.enter(leaver.signal);
+    const waiting = semaphore.enter(new AbortController().signal);
 
     leaver.abort();
     expect(await gone).toBeNull();
@@ -348,13 +348,13 @@ describe('a place at the gate', () => {
   });
 
   it('leaves no listener on the signal of who got it, and none can lose it afterwards', async () => {
-    const gate = createGate(1);
+    const semaphore = createSemaphore(1);
     const controller = new AbortController();
-    const leave = await gate.enter(new AbortController().signal);
-    const second = gate.enter(controller.signal);
+    const leave = await semaphore.enter(new AbortController().signal);
+    const second = semaphore.enter(controller.signal);
     leave?.();
     await second;
-    const third = gate.enter(new AbortController().signal);
+    const third = semaphore.enter(new AbortController().signal);
 
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     controller.abort();
@@ -363,10 +363,10 @@ describe('a place at the gate', () => {
   });
 
   it('is not waited for by a caller that has gone already', async () => {
-    const gate = createGate(1);
-    await gate.enter(new AbortController().signal);
+    const semaphore = createSemaphore(1);
+    await semaphore.enter(new AbortController().signal);
 
-    expect(await gate.enter(AbortSignal.abort())).toBeNull();
+    expect(await semaphore.enter(AbortSignal.abort())).toBeNull();
   });
 });
 

@@ -74,7 +74,7 @@ export function createCallCounter(max: number | undefined): CallCounter {
   };
 }
 
-export interface Gate {
+export interface Semaphore {
   /**
    * Resolves to a function that gives the place back, or to `null` when the signal aborted first.
    * `owner` is whose turn it takes.
@@ -82,12 +82,8 @@ export interface Gate {
   enter(signal: AbortSignal, owner?: string): Promise<(() => void) | null>;
 }
 
-/** Lets every call in, without a place to be given back. */
-export const OPEN_GATE: Gate = Object.freeze({ enter: () => Promise.resolve(() => {}) });
-
 /** Lets `max` in at a time: in the order they came for each owner, and owners take turns. */
-export function createGate(max: number | undefined): Gate {
-  if (max === undefined) return OPEN_GATE;
+export function createSemaphore(max: number): Semaphore {
   let inside = 0;
   const waiting = fairLine<() => void>();
   // A place goes straight to the next one who waits: given up first, a newcomer could take it in
@@ -121,11 +117,11 @@ export interface Seat {
 
 /** Waits for a place, or answers `null` when the signal aborted first. */
 export async function takeSeat(
-  gate: Gate,
+  semaphore: Semaphore,
   signal: AbortSignal,
   owner?: string,
 ): Promise<Seat | null> {
-  let giveBack = await gate.enter(signal, owner);
+  let giveBack = await semaphore.enter(signal, owner);
   if (giveBack === null) return null;
   let hasLeft = false;
   const stepOut = () => {
@@ -136,7 +132,7 @@ export async function takeSeat(
     stepOut,
     async retake(again) {
       if (giveBack !== null) return;
-      giveBack = await gate.enter(again, owner);
+      giveBack = await semaphore.enter(again, owner);
       // A place that was handed to a call that has gone would be lost to all others.
       if (hasLeft) stepOut();
     },

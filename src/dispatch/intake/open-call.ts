@@ -4,7 +4,7 @@
  */
 
 import { type Conditions, createPass } from '../../core/onion/pass.ts';
-import { termsFor } from '../../core/onion/nested-stack.ts';
+import { conditionsFor } from '../../core/onion/nested-stack.ts';
 import type { CallServices } from '../../core/contract/services.ts';
 import { asCall, type CallParts } from '../../core/onion/own-call.ts';
 import type { ApprovalPrompt, EarlierDecision } from '../../core/contract/approval.ts';
@@ -64,7 +64,7 @@ export interface Opening {
   readonly tool: Tool | null;
   readonly nesting: number;
   /** What the tool is held to that makes this call. */
-  readonly terms: Conditions | null;
+  readonly conditions: Conditions | null;
   /** Who ran the call elsewhere, and what came of it; `null` for one that is yet to run. */
   readonly over: { readonly output: unknown; readonly executor: ExecutorKind } | null;
   readonly seat: Seat | null;
@@ -148,7 +148,7 @@ const NO_DECISIONS: readonly EarlierDecision[] = Object.freeze([]);
  * costs more than the rest of this.
  */
 export function openCall(request: ToolRequest, opening: Opening, parts: OpeningParts): ToolCall {
-  const { tool, turn, abort, over, seat, resumption, isBackground, terms } = opening;
+  const { tool, turn, abort, over, seat, resumption, isBackground, conditions } = opening;
   const { args: sent, problem } = readArguments(request.arguments, parts.limits);
   const { args, stripped } = tool === null ? { args: sent, stripped: 0 } : stripHidden(tool, sent);
   const record: DispatchRecord = {
@@ -194,7 +194,12 @@ export function openCall(request: ToolRequest, opening: Opening, parts: OpeningP
     executedBefore: resumption?.executedBefore ?? 'no',
   });
   const asked = resumption === null ? fields : resumed(fields, resumption);
-  const call = asCall(asked, { state: pass, frame: null, terms: termsFor(terms), abort });
+  const call = asCall(asked, {
+    state: pass,
+    frame: null,
+    conditions: conditionsFor(conditions),
+    abort,
+  });
   return call;
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../core/contract/errors.ts';
 import { cancelled } from '../../core/onion/frame.ts';
 import { snapshotObject } from '../../core/json/json.ts';
-import { termsFor } from '../../core/onion/nested-stack.ts';
+import { conditionsFor } from '../../core/onion/nested-stack.ts';
 import type { Stage } from '../../core/onion/stage.ts';
 import { type ToolResult } from '../../core/contract/result.ts';
 import { waitWithin } from '../../core/time/abort.ts';
@@ -49,7 +49,7 @@ export interface ApprovalParts {
 export interface Reentry {
   readonly request: ToolRequest;
   readonly turn: Turn;
-  readonly opening: Pick<Opening, 'resumption' | 'terms'>;
+  readonly opening: Pick<Opening, 'resumption' | 'conditions'>;
   /**
    * Which approval a process took up and died with: the call may have run, must not run again, and
    * only who records is told.
@@ -189,7 +189,7 @@ function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval 
   const { interruption } = result;
   if (interruption === undefined) return null;
   const { question, trace } = linkOf(result).state;
-  const isAlone = stateOf(call).nesting === 0 && termsFor(null) === null;
+  const isAlone = stateOf(call).nesting === 0 && conditionsFor(null) === null;
   if (question === null || outcomeOf(result) !== 'interrupted' || !isAlone) return null;
   const { id, kind, fingerprint, shown, options, expiresAt = null } = interruption;
   const { toolName, callId, turn } = call;
@@ -277,7 +277,7 @@ function withoutTool({ approval, decided }: ToolMissing, now: number): Reentry {
     ...reentry,
     opening: {
       ...opening,
-      terms: guardedBy(() => refusal),
+      conditions: guardedBy(() => refusal),
     },
   };
 }
@@ -328,7 +328,7 @@ function reentryOf(approval: Approval, reply: ApprovalReply | null, now: number)
   return {
     request: { name, arguments: approval.arguments ?? {}, id },
     turn,
-    opening: { resumption, terms: guardedBy(guard) },
+    opening: { resumption, conditions: guardedBy(guard) },
     lost: null,
   };
 }
@@ -386,7 +386,12 @@ function lostCall(approval: Approval): Reentry {
     requestedAt,
     ...(receiptUri === null ? {} : { receiptUri }),
   };
-  return { request: { name, arguments: {}, id }, turn, opening: { resumption, terms: null }, lost };
+  return {
+    request: { name, arguments: {}, id },
+    turn,
+    opening: { resumption, conditions: null },
+    lost,
+  };
 }
 
 /** A call that is refused by raising has ended too. */

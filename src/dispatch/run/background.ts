@@ -31,7 +31,7 @@ import { recordOf } from '../record.ts';
 export type RunBehind = (
   request: ToolRequest,
   options: CallOptions,
-  extra: Pick<Opening, 'nesting' | 'terms' | 'isBackground'>,
+  extra: Pick<Opening, 'nesting' | 'conditions' | 'isBackground'>,
 ) => Promise<ToolResult>;
 
 export interface BackgroundParts {
@@ -111,10 +111,10 @@ async function runTask(
 ): Promise<ToolResult> {
   const abort = linkAbort(signal);
   const unfollow = followAbort(closing, () => abort.abort(closing.reason));
-  const { terms } = slotOf(call);
+  const { conditions } = slotOf(call);
   const extra = {
     nesting: stateOf(call).nesting,
-    terms: terms === null ? null : inherited(terms),
+    conditions: conditions === null ? null : inherited(conditions),
     isBackground: true,
   };
   try {

@@ -5,7 +5,7 @@ import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import type { ToolRequest } from '../../tools/tool.ts';
 import type { Dispatcher } from '../dispatcher.ts';
-import { createGate, takeSeat } from '../intake/limits.ts';
+import { createSemaphore, takeSeat } from '../intake/limits.ts';
 import type { CallOptions } from '../intake/open-call.ts';
 
 export interface BatchOptions extends CallOptions {
@@ -20,11 +20,11 @@ export async function runBatch(
 ): Promise<readonly ToolResult[]> {
   const { maxConcurrent = 1, ...rest } = options;
   checkOptions('batch', { maxConcurrent }, { maxConcurrent: expected.integer(1) });
-  const gate = createGate(maxConcurrent);
+  const semaphore = createSemaphore(maxConcurrent);
   // Calls that wait for their turn are answered like all others once the caller has gone.
   const { signal } = new AbortController();
   const run = async (request: ToolRequest, emitOrder: number): Promise<ToolResult> => {
-    const seat = await takeSeat(gate, signal);
+    const seat = await takeSeat(semaphore, signal);
     try {
       return await resultOf(() =>
         call(request, { ...rest, turn: { ...rest.turn, emitOrder } }, seat),
