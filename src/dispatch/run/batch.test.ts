@@ -42,6 +42,34 @@ describe('a batch', () => {
     expect(most()).toBe(1);
   });
 
+  it('goes on with the next call when all layers are done with the one before', async () => {
+    const { tool, finish } = shuffledTool();
+    const order: string[] = [];
+    const slow = defineLayer({
+      name: 'slow',
+      observes: true,
+      async caller(call, next) {
+        order.push(`${call.callId} in`);
+        const result = await next(call);
+        await settle();
+        order.push(`${call.callId} out`);
+        return result;
+      },
+    });
+    const { governed } = setup({ toolList: () => [tool], layers: [slow] });
+    const running = governed.batch(requests(2));
+
+    for (const n of [0, 1]) {
+      await settle();
+      finish(n);
+      await settle();
+      await settle();
+    }
+    await running;
+
+    expect(order).toEqual(['c0 in', 'c0 out', 'c1 in', 'c1 out']);
+  });
+
   it('answers in the order the model emitted, whatever finishes first', async () => {
     const { tool, finish, most } = shuffledTool();
     const { governed } = setup({ toolList: () => [tool] });
