@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { annotate, ok, raise, refuse, withResult } from './results.ts';
-import { withCall } from './own-call.ts';
-import { unhandledDuring } from '../../../conformance/benches/fuzz/watch-process.ts';
-import { echoExecutor, makeCall, settle } from '../../../conformance/test-kit.ts';
-import type { ToolCall } from '../contract/call.ts';
-import { composeToolCallers } from './compose.ts';
-import { type Next, type ToolCaller, type ToolLayer, matchesTool } from '../contract/layer.ts';
-import { checkOptions, expected } from '../contract/options.ts';
-import type { ToolResult } from '../contract/result.ts';
-import { whenAborted } from '../time/abort.ts';
+import { annotate, ok, raise, refuse } from '../results.ts';
+import { withCall } from '../own-call.ts';
+import { unhandledDuring } from '../../../../conformance/benches/fuzz/watch-process.ts';
+import { echoExecutor, makeCall, settle } from '../../../../conformance/test-kit.ts';
+import { composeToolCallers } from '../compose.ts';
+import { type Next, type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
+import type { ToolResult } from '../../contract/result.ts';
+import { whenAborted } from '../../time/abort.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
+
 const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+
 const lineOf = (result: ToolResult, name: string) =>
   result.audit?.layers.find((line) => line.name === name);
 
@@ -208,131 +208,5 @@ describe('law 7: next may be called again', () => {
     });
 
     expect(unhandled).toEqual([]);
-  });
-});
-
-describe('law 8: calls and results are frozen', () => {
-  it('so that a layer and an executor cannot change them', async () => {
-    const attempts: string[] = [];
-    const attempt = (what: string, change: () => void) => {
-      expect(change).toThrow(TypeError);
-      attempts.push(what);
-    };
-    const meddling: ToolCaller = async (call, next) => {
-      // The types forbid it; this is somebody who does not use them.
-      const open = call as { -readonly [K in keyof ToolCall]: ToolCall[K] } & {
-        toolArgs: { list: number[] };
-      };
-      attempt('name', () => (open.toolName = 'other'));
-      attempt('argument', () => Object.assign(open.toolArgs, { more: 1 }));
-      attempt('inside an argument', () => open.toolArgs.list.push(3));
-      attempt('turn', () => Object.assign(open.turn, { iteration: 9 }));
-      attempt('annotations', () => Object.assign(open.annotations, { readOnly: true }));
-      const result = await next(call);
-      attempt('result', () => Object.assign(result, { ok: false }));
-      attempt('value', () => Object.assign(result.result ?? {}, { more: 1 }));
-      attempt('content', () => Object.assign(result.content[0] ?? {}, { text: 'forged' }));
-      return result;
-    };
-    const result = await composeToolCallers([meddling])(
-      makeCall({ toolArgs: { list: [1, 2] } }),
-      echoExecutor(),
-    );
-
-    expect(result).toMatchObject({ ok: true, result: { list: [1, 2] } });
-    expect(attempts).toHaveLength(8);
-    expect(() => Object.assign(result.audit ?? {}, { summary: 'forged' })).toThrow(TypeError);
-  });
-
-  it('and what is put into a result later is frozen, too', () => {
-    const metadata = { list: [1] };
-    const result = withResult(ok(makeCall()), {
-      metadata,
-      outputFiles: [{ uri: 'u', bytes: 1, sha256: 's', mediaType: 'm' }],
-    });
-    metadata.list.push(2);
-
-    expect(result.metadata).toEqual({ list: [1] });
-    expect(Object.isFrozen(result.outputFiles[0])).toBe(true);
-  });
-
-  it('and the same call handed in twice at once has two records', async () => {
-    const call = makeCall();
-    const slow = layer('slow', async (given, next) => {
-      await settle();
-      return annotate(await next(given), { sum: given.toolArgs['n'] });
-    });
-    const stack = composeToolCallers([layer('outer'), slow]);
-    const results = await Promise.all(
-      [1, 2, 3].map((n) => stack(withCall(call, { toolArgs: { n } }), echoExecutor())),
-    );
-    const [first, second] = await Promise.all([
-      stack(call, echoExecutor()),
-      stack(call, echoExecutor()),
-    ]);
-
-    expect(results.map(({ audit }) => audit?.['sum'])).toEqual([1, 2, 3]);
-    expect(results.map(({ audit }) => audit?.layers.length)).toEqual([2, 2, 2]);
-    expect(first?.audit).not.toBe(second?.audit);
-    expect(first?.audit?.layers).toHaveLength(2);
-  });
-
-  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'and a tool may be called %s',
-    async (toolName) => {
-      const result = await composeToolCallers([pass])(makeCall({ toolName }), echoExecutor());
-      const refused = await composeToolCallers([
-        (call) => refuse(call, toolName, 'A status of that name.'),
-      ])(makeCall(), echoExecutor());
-
-      expect(result).toMatchObject({ ok: true, toolName });
-      expect(result.observation).toBe(`[result of ${toolName}]\n{}\n[end of ${toolName} result]\n`);
-      expect(refused).toMatchObject({ ok: false, status: toolName, errorClass: null });
-    },
-  );
-
-  it('and an audit key called __proto__ changes nobody', async () => {
-    const patch = JSON.parse('{"__proto__":{"polluted":true},"constructor":"x"}') as object;
-    const result = await composeToolCallers([
-      async (call, next) => annotate(await next(call), patch, patch as { status: string }),
-    ])(makeCall(), echoExecutor());
-
-    expect(Reflect.get({}, 'polluted')).toBeUndefined();
-    expect(Reflect.get(result.audit ?? {}, 'polluted')).toBeUndefined();
-    expect(result.audit).toMatchObject({ constructor: 'x' });
-  });
-});
-
-describe('law 9: absent is undefined', () => {
-  it.each([0, '', false, [], {}, null])('and %j is a value of a result', async (value) => {
-    const call = makeCall();
-
-    expect(ok(call, value).result).toEqual(value);
-    expect(withResult(ok(call, 'before'), { result: value }).result).toEqual(value);
-    expect(ok(call).result).toBeNull();
-  });
-
-  it('and an empty text replaces a text', () => {
-    expect(withResult(ok(makeCall(), 'before'), { renderedResult: '' }).renderedResult).toBe('');
-    expect(withResult(refuse(makeCall(), 'policy_blocked', 'No.'), { error: '' }).error).toBe('');
-  });
-
-  it('and an empty list of tools means none', () => {
-    expect(matchesTool([], 'echo')).toBe(false);
-    expect(() =>
-      checkOptions('scope', { allowed: [] }, { allowed: expected.listOf(expected.string) }),
-    ).not.toThrow();
-  });
-
-  it('and zero and false are options somebody gave', () => {
-    const expectations = {
-      graceMs: expected.required(expected.integer(0)),
-      strip: expected.required(expected.boolean),
-    };
-
-    expect(() => checkOptions('timeout', { graceMs: 0, strip: false }, expectations)).not.toThrow();
-    expect(() =>
-      checkOptions('timeout', { graceMs: undefined, strip: false }, expectations),
-    ).toThrow(/graceMs/);
   });
 });

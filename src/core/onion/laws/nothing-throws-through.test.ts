@@ -1,37 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { causeOf, ok, raise, refuse } from './results.ts';
-import { unhandledDuring } from '../../../conformance/benches/fuzz/watch-process.ts';
-import { echoExecutor, makeCall } from '../../../conformance/test-kit.ts';
-import { type ComposedCaller, composeToolCallers } from './compose.ts';
-import { isAlliumError } from '../contract/errors.ts';
-import {
-  type Next,
-  type ToolCaller,
-  type ToolLayer,
-  type ToolSpec,
-  when,
-} from '../contract/layer.ts';
-import type { ToolResult } from '../contract/result.ts';
-import { howMany } from '../../../conformance/how-many.fixture.ts';
-
-/** A layer that writes down when it is entered and left. */
-const tracing = (name: string, trace: string[]): ToolLayer => ({
-  name,
-  async caller(call, next) {
-    trace.push(`${name} in`);
-    const result = await next(call);
-    trace.push(`${name} out`);
-    return result;
-  },
-});
-
-const tracingExecutor =
-  (trace: string[]): Next =>
-  async (call) => {
-    trace.push('executor');
-    return ok(call, call.toolArgs);
-  };
+import { causeOf, ok, raise, refuse } from '../results.ts';
+import { unhandledDuring } from '../../../../conformance/benches/fuzz/watch-process.ts';
+import { echoExecutor, makeCall } from '../../../../conformance/test-kit.ts';
+import { composeToolCallers } from '../compose.ts';
+import { isAlliumError } from '../../contract/errors.ts';
+import { type Next, type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
+import type { ToolResult } from '../../contract/result.ts';
 
 const linesOf = (result: ToolResult): readonly string[] =>
   (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
@@ -43,132 +17,6 @@ async function thrownBy(work: Promise<unknown>): Promise<unknown> {
     (thrown: unknown) => thrown,
   );
 }
-
-describe('law 1: first is outermost', () => {
-  it('on the way in and on the way out', async () => {
-    const trace: string[] = [];
-    const caller = composeToolCallers(['a', 'b', 'c'].map((name) => tracing(name, trace)));
-    await caller(makeCall(), tracingExecutor(trace));
-
-    expect(trace).toEqual(['a in', 'b in', 'c in', 'executor', 'c out', 'b out', 'a out']);
-  });
-
-  it('however the list is nested', async () => {
-    type Nested = string | Nested[];
-    const { tree } = fc.letrec<{ tree: Nested[] }>((tie) => ({
-      tree: fc.array(fc.oneof({ maxDepth: 4 }, fc.constantFrom('a', 'b', 'c'), tie('tree')), {
-        maxLength: 4,
-      }),
-    }));
-    await fc.assert(
-      fc.asyncProperty(tree, async (nested) => {
-        const [flat, deep]: [string[], string[]] = [[], []];
-        const flatResult = await composeToolCallers(
-          namesIn(nested).map((name) => tracing(name, flat)),
-        )(makeCall(), tracingExecutor(flat));
-        const deepResult = await nest(nested, deep)(makeCall(), tracingExecutor(deep));
-
-        expect(deep).toEqual(flat);
-        expect(linesOf(deepResult)).toEqual(linesOf(flatResult));
-      }),
-      { numRuns: howMany(100, 200) },
-    );
-
-    function namesIn(members: readonly Nested[]): readonly string[] {
-      return members.flatMap((member) => (typeof member === 'string' ? [member] : namesIn(member)));
-    }
-    function nest(members: readonly Nested[], trace: string[]): ComposedCaller {
-      return composeToolCallers(
-        members.map((member) =>
-          typeof member === 'string' ? tracing(member, trace) : nest(member, trace),
-        ),
-      );
-    }
-  });
-
-  it('and an empty list passes through', async () => {
-    const executor = echoExecutor();
-    const result = await composeToolCallers([])(makeCall({ toolArgs: { n: 1 } }), executor);
-
-    expect(result).toMatchObject({ ok: true, status: 'ok', executed: 'yes', result: { n: 1 } });
-    expect(result.audit).toBeUndefined();
-    expect(executor.calls).toHaveLength(1);
-  });
-
-  it.each([
-    ['nothing', undefined],
-    ['null', null],
-    ['a function', () => {}],
-    ['a layer', { name: 'a', caller: () => {} }],
-    ['a list like object', { length: 1, 0: () => {} }],
-    ['a set', new Set([() => {}])],
-    ['text', 'abc'],
-    ['a list with null', [null]],
-    ['a list with nothing', [undefined]],
-    ['a list with a hole', new Array(2)],
-    ['a list with text', ['auditLog']],
-    ['a list with a list', [[(call: unknown) => call]]],
-    ['a list with an empty object', [{}]],
-    ['a layer without a name', [{ caller: () => {} }]],
-    ['a layer without a caller', [{ name: 'a' }]],
-    ['a layer with a misspelt member', [{ name: 'a', caller: () => {}, observe: true }]],
-  ])('and %s is refused when composed', (_, members) => {
-    const compose = () => composeToolCallers(members as unknown as ToolLayer[]); // Not a list of layers: that is the case.
-
-    expect(compose).toThrow(expect.objectContaining({ code: 'ERR_INVALID_LAYER' }));
-  });
-
-  it('also where a layer calls a composed stack inside itself', async () => {
-    const trace: string[] = [];
-    const inner = composeToolCallers([tracing('b', trace), tracing('c', trace)]);
-    const outer = composeToolCallers([
-      { name: 'a', caller: (call, next) => inner(call, next) },
-      tracing('d', trace),
-    ]);
-    const result = await outer(makeCall(), tracingExecutor(trace));
-
-    expect(trace).toEqual(['b in', 'c in', 'd in', 'executor', 'd out', 'c out', 'b out']);
-    expect(linesOf(result)).toEqual(['d: ok', 'c: ok', 'b: ok', 'a: ok']);
-    expect(result.executed).toBe('yes');
-  });
-});
-
-describe('law 2: one list drives both seams', () => {
-  const spec: ToolSpec = { name: 'echo', description: 'd', inputSchema: {}, annotations: {} };
-
-  it('so that a composed stack lists its transforms in the order of its callers', () => {
-    const shown = (name: string): ToolLayer => ({
-      name,
-      caller: (call, next) => next(call),
-      schemaTransform: (tool) => ({ ...tool, description: `${name}(${tool.description})` }),
-    });
-    const { layers } = composeToolCallers([
-      shown('a'),
-      composeToolCallers([shown('b'), shown('c')]),
-    ]);
-    const last = layers.reduceRight<ToolSpec>(
-      (tool, layer) => layer.schemaTransform?.(tool) ?? tool,
-      spec,
-    );
-
-    expect(layers.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
-    expect(last.description).toBe('a(b(c(d)))');
-    expect(Object.isFrozen(layers)).toBe(true);
-  });
-
-  it.each(['echo', 'other'])('and `when` gates both for %s', async (toolName) => {
-    const trace: string[] = [];
-    const layer = when((tool) => tool.toolName === 'echo', {
-      ...tracing('gated', trace),
-      schemaTransform: () => null,
-    });
-    await composeToolCallers([layer])(makeCall({ toolName }), echoExecutor());
-
-    const applies = toolName === 'echo';
-    expect(trace.length > 0).toBe(applies);
-    expect(layer.schemaTransform?.({ ...spec, name: toolName }) === null).toBe(applies);
-  });
-});
 
 describe('law 3: nothing throws through the onion', () => {
   const oops = new Error('oops');
