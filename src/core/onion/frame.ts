@@ -17,7 +17,21 @@ import { followApproval } from './conditions.ts';
 /** Written without `async`, because a second promise per layer would double what a layer costs. */
 export function layerLink(layer: ToolLayer, inner: Link): Link {
   return (call, parent) => {
-    const frame = openFrame(layer, inner, call, parent);
+    const slot = slotOf(call);
+    const frame: Frame = {
+      layer,
+      call,
+      parent,
+      inner,
+      depth: parent === null ? 0 : parent.depth + 1,
+      startedAt: slot.state.clock.now(),
+      next: null,
+      sent: null,
+      answered: null,
+      closed: false,
+      line: null,
+    };
+    slot.frame = frame;
     const next: Next = (passed) => descend(frame, passed);
     frame.next = next;
     const returned = (answered: unknown) => leave(frame, answered);
@@ -46,25 +60,6 @@ export const isPlainPromise = (value: unknown): value is Promise<unknown> =>
  */
 export const adopted = (value: unknown): Promise<unknown> =>
   new Promise((resolve) => resolve(value));
-
-function openFrame(layer: ToolLayer, inner: Link, call: ToolCall, parent: Frame | null): Frame {
-  const slot = slotOf(call);
-  const frame: Frame = {
-    layer,
-    call,
-    parent,
-    inner,
-    depth: parent === null ? 0 : parent.depth + 1,
-    startedAt: slot.state.clock.now(),
-    next: null,
-    sent: null,
-    answered: null,
-    closed: false,
-    line: null,
-  };
-  slot.frame = frame;
-  return frame;
-}
 
 export const CANCELLED = 'The call was cancelled before it finished.';
 
@@ -156,7 +151,10 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   // A failure from inside was blamed there. This layer is to blame if `next` was not called, or had
   // answered ok.
   if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
-  writeLine(frame, result);
+  const startedAt = isoTime(frame.startedAt);
+  const endedAt = isoTime(state.clock.now());
+  const { status } = result;
+  pushEntry(state, { name: frame.layer.name, status, startedAt, endedAt }, frame.line);
   // A kept result keeps the frames it came through, but not the other results that did.
   frame.answered = null;
   return answer(frame.parent, result);
@@ -177,17 +175,6 @@ function uncancelled(frame: Frame, answered: ToolResult): ToolResult {
     error: 'turned a cancelled call into a success',
   };
   return answered.status === 'cancelled' ? answered : cancelled(frame.call);
-}
-
-function writeLine({ layer, call, startedAt, line }: Frame, result: ToolResult): void {
-  const { state } = slotOf(call);
-  const entry = {
-    name: layer.name,
-    status: result.status,
-    startedAt: isoTime(startedAt),
-    endedAt: isoTime(state.clock.now()),
-  };
-  pushEntry(state, entry, line);
 }
 
 /** Hands a result to the layer outside. */
