@@ -65,8 +65,7 @@ export type {
   ConsentRecord,
   EntryPatch,
 } from './core/contract/audit-record.ts';
-export { scrub } from './core/onion/scrub.ts';
-export { scrubFor } from './core/onion/scrub.ts';
+export { scrub, scrubFor } from './core/onion/audit.ts';
 export { accountOf, attachReceipt, type CallAccount } from './core/onion/account.ts';
 export { approvalWaitOf, type ApprovalWait, traceWith } from './core/onion/account.ts';
 export { whenEnded } from './core/onion/account.ts';

@@ -13,13 +13,7 @@ import type { EventHub } from './events/events.ts';
 import { admissionStage, entryStage, limitStage } from './intake/admission.ts';
 import { createCallCounter, createSemaphore, type ResolvedLimits } from './intake/limits.ts';
 import type { ShownTools, TurnMemory } from './intake/shown-tools.ts';
-import { recordOf } from './record.ts';
-import {
-  type FindTool,
-  objectToChange,
-  type ObjectToChange,
-  toolFor,
-} from './resume/definition-change.ts';
+import { recordOf, type FindTool, objectToChange, type ObjectToChange, toolFor } from './record.ts';
 import { startedEvent } from './run/lifecycle.ts';
 
 /** Which tool a call enters, and whether that is still what the host has. */

@@ -2,7 +2,7 @@
 
 import type { ToolCall } from '../core/contract/call.ts';
 import type { JsonValue } from '../core/json/json-value.ts';
-import { scrubFor } from '../core/onion/scrub.ts';
+import { scrubFor } from '../core/onion/audit.ts';
 import { clip, MAX_CONTENT, type EndedCall } from './ended-call.ts';
 
 /** What was captured of a call. Too large a value is its JSON text, cut off. */

@@ -3,7 +3,7 @@
 import { createPass, type Link, linkOf, slotOf } from './pass.ts';
 import { stamp, withAudit } from './make-result.ts';
 import { abortOf, ownCall, recreate } from './own-call.ts';
-import { closeAudit, openAudit } from './audit.ts';
+import { closeAudit, openAudit, scrub } from './audit.ts';
 import { bottomLink } from './executor-guard.ts';
 import type { ToolCall, CreateId } from '../contract/call.ts';
 import type { Clock } from '../time/clock.ts';
@@ -25,7 +25,6 @@ import type { ToolResult } from '../contract/result.ts';
 import { type Stage, stageLink } from './stage.ts';
 import { withResult } from './results.ts';
 import type { ContentBlock } from '../contract/content.ts';
-import { scrub } from './scrub.ts';
 
 export interface ComposeOptions {
   readonly clock?: Clock;

@@ -1,5 +1,6 @@
 /**
- * The conditions a call goes on under: what layers further out have laid down for everything below them.
+ * The conditions a call goes on under: what layers further out have laid down for everything below
+ * them.
  */
 
 import {

@@ -70,8 +70,8 @@ function replacementOf(call: ToolCall, said: unknown): ToolCall | null {
 }
 
 /**
- * A refusal from below the innermost layer: the layer whose conditions were broken is to blame, not the
- * one that stands there.
+ * A refusal from below the innermost layer: the layer whose conditions were broken is to blame, not
+ * the innermost one.
  */
 export function breached(call: ToolCall, { status, message, blockedBy }: Refusal): ToolResult {
   slotOf(call).state.blockedBy = blockedBy;

@@ -13,7 +13,7 @@ import { type ErrorCode, oneLine } from '../contract/errors.ts';
 /** A result while it is put together: its texts come last. */
 type Draft = { -readonly [Name in keyof Omit<ToolResult, typeof BRAND>]: ToolResult[Name] };
 
-/** What may be changed on a result. An absent member stays as it is, and so does an undefined one. */
+/** What may be changed on a result. A member that is absent or undefined stays as it is. */
 export type Changes = { readonly [Name in keyof Draft]?: Draft[Name] | undefined };
 
 /** The part of a result that says how it went; the rest is taken from the call. */
@@ -66,7 +66,7 @@ const textContent = (text: string): Content =>
 export const givenContent = (result: ToolResult): Content =>
   linkOf(result).derived ? NO_CONTENT : result.content;
 
-/** A result of a call. `make` and `remake` write the same members in the same order: one shape for all. */
+/** A result of a call. `make` and `remake` write the same members in the same order: one shape. */
 export function make(
   given: ToolCall,
   ending: ResultParts,
@@ -114,8 +114,8 @@ export function make(
 }
 
 /**
- * The same answer with changes, and with the texts it had where they still say the same. A text that
- * a layer set stays until what it stands for changes: redrawn, it would show what was hidden.
+ * The same answer with changes, and with the texts it had where they still say the same. A text
+ * that a layer set stays until what it stands for changes: redrawn, it would show what was hidden.
  */
 export function remake(
   result: ToolResult,

@@ -55,7 +55,7 @@ const LAZY_SIGNAL = {
   },
 };
 
-/** Turns `parts`, an object made for it, into a call, whose signal is made when it is first read. */
+/** Turns `parts`, an object made for it, into a call. Its signal is made when it is first read. */
 export function asCall(parts: CallParts, { state, frame, conditions, abort }: Ties): ToolCall {
   const slot: CallSlot = { state, call: null, frame, conditions, abort, fingerprint: null };
   const tied: CallParts & { [SLOT]?: CallSlot } = parts;

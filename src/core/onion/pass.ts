@@ -204,8 +204,8 @@ export interface ResultLink {
 }
 
 /**
- * Why a call may not run. The message is for the model; `blockedBy` names the layer whose conditions it
- * breaks.
+ * Why a call may not run. The message is for the model; `blockedBy` names the layer whose
+ * conditions it breaks.
  */
 export interface Refusal {
   readonly status: ToolStatus;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../../conformance/index.ts';
 import { composeToolCallers } from './compose.ts';
 import { defineLayer, type ToolLayer } from '../contract/layer.ts';
-import { scrubFor } from './scrub.ts';
+import { scrubFor } from './audit.ts';
 
 const masks = (text: string): ToolLayer =>
   defineLayer({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Scrub } from '../contract/layer.ts';
-import { scrub, scrubText, WITHHELD } from './scrub.ts';
+import { scrub, scrubText, WITHHELD } from './audit.ts';
 
 const mask: Scrub = (text) => text.replaceAll('hunter2', '***');
 const failing: Scrub = () => {

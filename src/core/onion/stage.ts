@@ -51,7 +51,7 @@ export const stageLink =
     }
   };
 
-/** What is inside, and then the stage's `leave`: it may have taken a place that it has to give back. */
+/** What is inside, and then the stage's `leave`, which may have a place to give back. */
 function goOn(
   stage: Stage,
   inner: Link,
@@ -94,7 +94,7 @@ function changed(
 const isLate = (call: ToolCall, parent: Frame | null): boolean =>
   slotOf(call).state.abandoned && isAbandoned(parent);
 
-/** Writes the line of a stage that turned the call away, and hands its result to the layer outside. */
+/** Writes the line of a stage that turned the call away; its result goes to the layer outside. */
 function refused(
   stage: Stage,
   call: ToolCall,

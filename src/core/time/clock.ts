@@ -25,8 +25,8 @@ const formatted: { ms: number; iso: string }[] = Array.from({ length: 64 }, () =
 }));
 
 /**
- * ISO 8601 text of a wall-clock time. Formatting costs ten clock reads, and calls that are under way
- * at once share few milliseconds.
+ * ISO 8601 text of a wall-clock time. Formatting costs ten clock reads, and calls that are under
+ * way at once share few milliseconds.
  */
 export function isoTime(ms: number): string {
   const known = formatted[ms & 63];

@@ -19,7 +19,7 @@ import { capabilityGate } from '../../permissions/preflight.ts';
 import { isFixedProposal } from '../../tools/fixed-proposal.ts';
 import { describeProblems, validateJson } from '../../tools/schema/validator.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { ObjectToChange } from '../resume/definition-change.ts';
+import { type ObjectToChange, comeBack, isBackground, recordOf } from '../record.ts';
 import {
   type CallCounter,
   type DispatchLimits,
@@ -27,7 +27,6 @@ import {
   type Seat,
   takeSeat,
 } from './limits.ts';
-import { comeBack, isBackground, recordOf } from '../record.ts';
 
 /** Deepest chain of tools that call tools. */
 export const MAX_NESTING = 8;

@@ -13,7 +13,7 @@ import {
   isObject,
   snapshotObject,
 } from '../../core/json/json.ts';
-import { scrub } from '../../core/onion/scrub.ts';
+import { scrub } from '../../core/onion/audit.ts';
 import type { HiddenSource, Tool, ToolContext } from '../../tools/tool.ts';
 
 export type Secret = string | (() => string | Promise<string>);

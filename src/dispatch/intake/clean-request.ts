@@ -6,7 +6,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { Scrub, ToolLayer } from '../../core/contract/layer.ts';
-import { scrub, scrubText } from '../../core/onion/scrub.ts';
+import { scrub, scrubText } from '../../core/onion/audit.ts';
 import type { Logger, ToolRequest } from '../../tools/tool.ts';
 
 const scrubsOf = (layers: readonly ToolLayer[]): readonly Scrub[] =>

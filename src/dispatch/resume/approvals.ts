@@ -363,16 +363,7 @@ function refusalOf({ decision, reason }: EarlierDecision): Refusal {
 const withoutDot = (text: string): string => text.replace(/\.+$/, '');
 
 function lostCall(approval: Approval): Reentry {
-  const {
-    toolName: name,
-    callId: id,
-    turn,
-    trace,
-    gate,
-    fingerprint,
-    requestedAt,
-    receiptUri,
-  } = approval;
+  const { turn, trace, gate, fingerprint, requestedAt, receiptUri } = approval;
   const resumption: Resumption = {
     resumes: resumesOf(turn),
     decisions: [],
@@ -387,7 +378,7 @@ function lostCall(approval: Approval): Reentry {
     ...(receiptUri === null ? {} : { receiptUri }),
   };
   return {
-    request: { name, arguments: {}, id },
+    request: { name: approval.toolName, arguments: {}, id: approval.callId },
     turn,
     opening: { resumption, conditions: null },
     lost,

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { CreateId } from '../../core/contract/call.ts';
 import { canonicalJson } from '../../core/json/canonical.ts';
 import { snapshot } from '../../core/json/json.ts';
-import { scrubFor } from '../../core/onion/scrub.ts';
+import { scrubFor } from '../../core/onion/audit.ts';
 import type { GrantStore } from '../../approvals/grants/grant.ts';
 
 /** An answer for always holds a month: then a person has to think again. */

@@ -11,8 +11,7 @@ import { describeProblems, type SchemaProblem } from '../../tools/schema/validat
 import type { Invocation, Tool, ToolContext, ToolExecutor } from '../../tools/tool.ts';
 import { invalidArgsText } from '../intake/admission.ts';
 import { type HiddenSources, hiddenValues, maskSecrets } from '../intake/arguments.ts';
-import { recordOf } from '../record.ts';
-import type { ObjectToChange } from '../resume/definition-change.ts';
+import { recordOf, type ObjectToChange } from '../record.ts';
 import {
   checkedOutput,
   NO_SECRETS,

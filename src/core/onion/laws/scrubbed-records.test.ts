@@ -4,7 +4,7 @@ import { echoExecutor, makeCall } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
 import { type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
 import type { ToolResult } from '../../contract/result.ts';
-import { WITHHELD } from '../scrub.ts';
+import { WITHHELD } from '../audit.ts';
 
 const pass: ToolCaller = (call, next) => next(call);
 
