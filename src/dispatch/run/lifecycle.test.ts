@@ -35,6 +35,18 @@ describe('the lifecycle of a call', () => {
     expect(events.map((event) => event.tool_call_id)).toEqual(['c1', 'c1', 'c1', 'c1']);
   });
 
+  it('belongs to the session of its dispatcher where a turn names none', async () => {
+    const { governed, events } = setup();
+    const nameless: object = { sessionId: undefined, iteration: undefined };
+
+    await governed.call({ name: 'echo', arguments: {} });
+    await governed.call({ name: 'echo', arguments: {} }, { turn: nameless });
+    const [first, ...others] = events.map((event) => event.session_id);
+
+    expect(first).toMatch(/./);
+    expect(new Set(others)).toEqual(new Set([first]));
+  });
+
   it('has no audit event where there is no audit record', async () => {
     const { governed, events } = setup();
 
