@@ -1,5 +1,6 @@
 /** Real parts for testing a layer without sleeping and without mocks. */
 
+import { openConsultation } from '../src/approvals/consultation.ts';
 import { createPass, type PassSeed } from '../src/core/onion/pass.ts';
 import { ok } from '../src/core/onion/results.ts';
 import { createCall } from '../src/core/onion/own-call.ts';
@@ -14,12 +15,16 @@ export type PartialCall = Partial<Omit<CallFields, 'turn' | 'toolArgs'>> & {
   readonly toolArgs?: object;
 };
 
+/** What a call begins with besides itself. */
+export type CallSeed = Omit<PassSeed, 'consultation'> & Parameters<typeof openConsultation>[0];
+
 /**
  * A complete call: tool `echo`, id `call-1`, session `session-1`. `turn` is merged, everything else
  * replaces.
  */
-export function makeCall(partial: PartialCall = {}, seed: PassSeed = {}): ToolCall {
+export function makeCall(partial: PartialCall = {}, seed: CallSeed = {}): ToolCall {
   const { turn, toolArgs, annotations, ...rest } = partial;
+  const { prompts, services, decisions, ...passed } = seed;
   return createCall(
     {
       toolName: 'echo',
@@ -34,7 +39,7 @@ export function makeCall(partial: PartialCall = {}, seed: PassSeed = {}): ToolCa
       annotations: completeAnnotations(annotations),
       turn: Object.freeze({ iteration: 1, sessionId: 'session-1', ...turn }),
     },
-    createPass(seed),
+    createPass({ ...passed, consultation: openConsultation({ prompts, services, decisions }) }),
   );
 }
 

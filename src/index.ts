@@ -50,14 +50,6 @@ export {
   type NativeCallsOptions,
 } from './executors/provider-native/native-calls-of.ts';
 export { providerNativeExecutor } from './executors/provider-native/provider-native-executor.ts';
-export {
-  answerLabel,
-  APPROVAL_ANSWERS,
-  type ApprovalAnswer,
-  type ApprovalDecision,
-  type ApprovalPrompt,
-  type ApprovalQuestion,
-} from './core/contract/approval.ts';
 
 // Stacks
 export {
@@ -121,3 +113,4 @@ export {
   type ToolEvent,
   toWire,
 } from './core/wire/wire.ts';
+export { answerLabel, APPROVAL_ANSWERS, type ApprovalAnswer, type ApprovalDecision, type ApprovalPrompt, type ApprovalQuestion } from './approvals/question.ts';

@@ -33,7 +33,7 @@ export {
   isAborted,
   withCall,
 } from './core/onion/own-call.ts';
-export { definitionOf, promptsOf } from './core/onion/own-call.ts';
+export { definitionOf } from './core/onion/own-call.ts';
 export { isObserved } from './core/onion/observed.ts';
 
 // What it answers
@@ -67,7 +67,7 @@ export type {
 } from './core/contract/audit-record.ts';
 export { scrub, scrubFor } from './core/onion/audit.ts';
 export { accountOf, attachReceipt, type CallAccount } from './core/onion/account.ts';
-export { approvalWaitOf, type ApprovalWait, traceWith } from './core/onion/account.ts';
+export { traceWith } from './core/onion/account.ts';
 export { whenEnded } from './core/onion/account.ts';
 
 // What it lays down for everything below
@@ -102,7 +102,6 @@ export {
 } from './permissions/preflight.ts';
 
 // Asking a person
-export type { ApprovalPrompt } from './core/contract/approval.ts';
 export {
   type ApprovalAsk,
   type ApprovalOutcome,
@@ -171,3 +170,5 @@ export { fromWire, toWire } from './core/wire/wire.ts';
 export { openRegularHandle, type OpenHow } from './system/open-regular.ts';
 export type { OutputFiles, OutputRequest, ReadableOutputs } from './dispatch/run/output-files.ts';
 export type { OutputSlice } from './dispatch/run/read-output.ts';
+export { promptsOf, approvalWaitOf, type ApprovalWait } from './approvals/consultation.ts';
+export type { ApprovalPrompt } from './approvals/question.ts';

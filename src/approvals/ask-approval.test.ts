@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { PassSeed } from '../core/onion/pass.ts';
-import type { CallServices, StandingDecision } from '../core/contract/services.ts';
-import { stateOf } from '../core/onion/own-call.ts';
-import type {
-  ApprovalAnswer,
-  ApprovalPrompt,
-  ApprovalQuestion,
-  EarlierDecision,
-} from '../core/contract/approval.ts';
+import {
+  type CallServices,
+  consultationOf,
+  type EarlierDecision,
+  type StandingDecision,
+} from './consultation.ts';
+import type { ApprovalAnswer, ApprovalPrompt, ApprovalQuestion } from './question.ts';
 import { makeCall, testClock } from '../../conformance/index.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { isoTime } from '../core/time/clock.ts';
@@ -16,7 +14,8 @@ import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
 
 const clock = testClock();
 const AT = isoTime(clock.now());
-const call = (seed: PassSeed = {}) => makeCall({ toolArgs: { to: 'bob' } }, { clock, ...seed });
+const call = (seed: Parameters<typeof makeCall>[1] = {}) =>
+  makeCall({ toolArgs: { to: 'bob' } }, { clock, ...seed });
 const ask = (about: ToolCall, changes: Partial<ApprovalAsk> = {}) =>
   askApproval(about, {
     gate: 'consent',
@@ -42,7 +41,6 @@ function host(found: StandingDecision | null | Error = null) {
   const kept: unknown[] = [];
   const steps: string[] = [];
   const services: CallServices = {
-    toolOf: () => null,
     admit: (given) => given,
     proposalsOf: async () => [],
     standing: {
@@ -88,7 +86,7 @@ describe('askApproval', () => {
         options: ['allow_once', 'reject_once'],
       },
     });
-    expect(stateOf(about).question).toEqual({
+    expect(consultationOf(about).question).toEqual({
       gate: 'consent',
       definition: definitionHashOf(about),
       policy: 'sha256:rules',
@@ -111,7 +109,7 @@ describe('askApproval', () => {
         reason: 'rent',
       },
     });
-    expect(stateOf(about).question).toBeNull();
+    expect(consultationOf(about).question).toBeNull();
   });
 
   it('takes the first answer of any channel, once each, and tells the others', async () => {
@@ -168,7 +166,7 @@ describe('askApproval, in a further pass over a call', () => {
     expect(await ask(about)).toMatchObject({
       said: { id: 'approval_0', decision: 'approved', by: 'ada', earlier: first },
     });
-    expect(stateOf(about).decisions).toEqual([]);
+    expect(consultationOf(about).decisions).toEqual([]);
     await expect(ask(about)).rejects.toThrow('a prompt failed');
   });
 

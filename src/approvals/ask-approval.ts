@@ -4,15 +4,15 @@
  */
 
 import type { Refusal } from '../core/onion/pass.ts';
-import type { JsonObject } from '../core/json/json-value.ts';
-import { clockOf, stateOf, promptsOf, servicesOf, offTheClock } from '../core/onion/own-call.ts';
+import { consultationOf, type EarlierDecision, promptsOf, servicesOf } from './consultation.ts';
 import {
   alwaysCovers,
   APPROVAL_ANSWERS,
   type ApprovalPrompt,
   type ApprovalQuestion,
-  type EarlierDecision,
-} from '../core/contract/approval.ts';
+} from './question.ts';
+import type { JsonObject } from '../core/json/json-value.ts';
+import { clockOf, offTheClock } from '../core/onion/own-call.ts';
 import { oneLine } from '../core/contract/errors.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { isoTime } from '../core/time/clock.ts';
@@ -100,9 +100,10 @@ export async function askApproval(call: ToolCall, ask: ApprovalAsk): Promise<App
  * questions.
  */
 function takeEarlier(call: ToolCall, gate: string): EarlierDecision | null {
-  const state = stateOf(call);
-  const found = state.decisions.find((decision) => decision.gate === gate) ?? null;
-  if (found !== null) state.decisions = state.decisions.filter((decision) => decision !== found);
+  const consultation = consultationOf(call);
+  const { decisions } = consultation;
+  const found = decisions.find((decision) => decision.gate === gate) ?? null;
+  if (found !== null) consultation.decisions = decisions.filter((one) => one !== found);
   return found;
 }
 
@@ -172,7 +173,11 @@ function leftOpen(
   question: Omit<ApprovalQuestion, 'signal'>,
 ) {
   const { id, fingerprint, shown, options } = question;
-  stateOf(call).question = Object.freeze({ gate, definition: definitionHashOf(call), policy });
+  consultationOf(call).question = Object.freeze({
+    gate,
+    definition: definitionHashOf(call),
+    policy,
+  });
   return Object.freeze({ kind, id, fingerprint, shown, options, ...openUntil(call, expiresAt) });
 }
 

@@ -3,8 +3,8 @@
  * longer wanted.
  */
 
-import type { ApprovalPrompt, ApprovalQuestion } from '../core/contract/approval.ts';
 import { linkAbort } from '../core/time/abort.ts';
+import type { ApprovalPrompt, ApprovalQuestion } from './question.ts';
 
 /** The first answer that came back, and from which channel. */
 export interface PersonsAnswer {

@@ -3,7 +3,8 @@
  * caller leaves.
  */
 
-import { servicesOf, clockOf, offTheClock } from '../core/onion/own-call.ts';
+import { clockOf, offTheClock } from '../core/onion/own-call.ts';
+import { servicesOf } from './consultation.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { runWithin } from '../core/time/run-within.ts';
 

@@ -1,6 +1,7 @@
 /** Arguments that a person wrote in the place of the model's. */
 
-import { servicesOf, withCall } from '../core/onion/own-call.ts';
+import { withCall } from '../core/onion/own-call.ts';
+import { servicesOf } from './consultation.ts';
 import { refuse } from '../core/onion/results.ts';
 import { canonicalJson } from '../core/json/canonical.ts';
 import type { ToolCall } from '../core/contract/call.ts';

@@ -3,8 +3,8 @@
  * can be read from them.
  */
 
+import { toolOf } from '../core/onion/own-call.ts';
 import { slotOf } from '../core/onion/pass.ts';
-import { servicesOf } from '../core/onion/own-call.ts';
 import { type ToolCall } from '../core/contract/call.ts';
 import { hashCanonical } from '../core/json/hash-canonical.ts';
 import { snapshotObject } from '../core/json/json.ts';
@@ -23,7 +23,7 @@ const definitions = new WeakMap<
  */
 export function definitionHashOf(call: ToolCall): string {
   const { schema, description, annotations } = call;
-  const known = servicesOf(call)?.toolOf(call, call.toolName) ?? null;
+  const known = toolOf(call, call.toolName);
   if (known !== null) return known.hash();
   const before = schema === null ? undefined : definitions.get(schema);
   if (before?.description === description && before.annotations === annotations) return before.hash;

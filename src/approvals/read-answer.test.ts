@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { APPROVAL_ANSWERS } from '../core/contract/approval.ts';
+import { APPROVAL_ANSWERS } from './question.ts';
 import { isForAlways, isYes, readAnswer } from './read-answer.ts';
 
 describe('readAnswer', () => {

@@ -1,7 +1,7 @@
 /** What a person answered, read strictly: what is not exactly an answer approves nothing. */
 
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
-import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../core/contract/approval.ts';
+import { APPROVAL_ANSWERS, type ApprovalAnswer } from './question.ts';
 import { isObject, snapshot } from '../core/json/json.ts';
 
 /** An answer whose every member was read once. */

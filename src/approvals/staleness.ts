@@ -1,8 +1,8 @@
 /** Whether what was decided earlier is about the call as it is now. */
 
+import { toolOf } from '../core/onion/own-call.ts';
 import type { Refusal } from '../core/onion/pass.ts';
-import { servicesOf } from '../core/onion/own-call.ts';
-import type { EarlierDecision } from '../core/contract/approval.ts';
+import { type EarlierDecision } from './consultation.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { definitionHashOf, fingerprintOf } from './fingerprint.ts';
 
@@ -44,7 +44,7 @@ export function definitionObjection(
   decisions: readonly EarlierDecision[],
 ): Refusal | null {
   const entered = definitionHashOf(call);
-  const asked = servicesOf(call)?.toolOf(call, requested)?.hash();
+  const asked = toolOf(call, requested)?.hash();
   const other = decisions.find(({ definition }) => definition !== entered && definition !== asked);
   return other === undefined ? null : changedSince(call, other.gate);
 }

@@ -4,10 +4,10 @@
  */
 
 import { spawn } from 'node:child_process';
+import { APPROVAL_ANSWERS } from '../approvals/question.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { APPROVAL_ANSWERS } from '../core/contract/approval.ts';
 import { isoTime } from '../core/time/clock.ts';
 import { codeFor, createCode } from '../approvals/store/approval-code.ts';
 import { approvalOf } from '../approvals/approvals.fixture.ts';

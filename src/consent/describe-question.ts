@@ -1,7 +1,7 @@
 /** A question as lines for a terminal. */
 
-import type { ApprovalQuestion } from '../core/contract/approval.ts';
 import { cut, plainLine, visible } from './plain-text.ts';
+import type { ApprovalQuestion } from '../approvals/question.ts';
 
 export interface DescribeOptions {
   readonly maxTextLength: number;

@@ -4,12 +4,12 @@
  */
 
 import { type ApprovalSaid, askApproval } from '../approvals/ask-approval.ts';
+import type { ApprovalPrompt } from '../approvals/question.ts';
 import { editCall } from '../approvals/edit-call.ts';
 import { standingKeyOf, standingToolKeyOf } from '../approvals/fingerprint.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import type { Interruption, ToolResult } from '../core/contract/result.ts';
 import { refuse } from '../core/onion/results.ts';
-import type { ApprovalPrompt } from '../core/contract/approval.ts';
 import type { Refusal } from '../core/onion/pass.ts';
 import { fairTable } from '../stores/fair-table.ts';
 import { plainLine } from './plain-text.ts';

@@ -3,15 +3,9 @@
  */
 
 import type { Readable, Writable } from 'node:stream';
+import { answerLabel, type ApprovalAnswer, type ApprovalDecision, type ApprovalPrompt, type ApprovalQuestion } from '../approvals/question.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
-import {
-  answerLabel,
-  type ApprovalAnswer,
-  type ApprovalDecision,
-  type ApprovalPrompt,
-  type ApprovalQuestion,
-} from '../core/contract/approval.ts';
 import { linkAbort } from '../core/time/abort.ts';
 import { plainLine } from './plain-text.ts';
 import { describeQuestion } from './describe-question.ts';

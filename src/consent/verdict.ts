@@ -3,8 +3,8 @@
  */
 
 import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import type { EarlierDecision } from '../approvals/consultation.ts';
 import type { ToolCall } from '../core/contract/call.ts';
-import type { EarlierDecision } from '../core/contract/approval.ts';
 import { AlliumError } from '../core/contract/errors.ts';
 import { matchesTool } from '../core/contract/layer.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';

@@ -1,15 +1,15 @@
 /** The roads that lead a call into its stack. */
 
 import { slotOf } from '../core/onion/pass.ts';
-import type { CallServices } from '../core/contract/services.ts';
+import type { CallServices } from '../approvals/consultation.ts';
+import type { ApprovalPrompt } from '../approvals/question.ts';
 import { annotate, fail } from '../core/onion/results.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { abortOf, stateOf } from '../core/onion/own-call.ts';
-import type { ApprovalPrompt } from '../core/contract/approval.ts';
 import type { ToolCall, Turn, CreateId } from '../core/contract/call.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { AlliumError } from '../core/contract/errors.ts';
-import type { Next, ToolLayer } from '../core/contract/layer.ts';
+import type { Next, ToolLayer, ToolOf } from '../core/contract/layer.ts';
 import { observedBottom } from '../core/onion/observed.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import { inherited } from '../core/onion/nested-stack.ts';
@@ -35,7 +35,7 @@ import { type CallsUnderWay, callsUnderWay } from './run/calls-under-way.ts';
 import { announce, answerOf, finished, type LifecycleParts } from './run/lifecycle.ts';
 import { runTool, type RunToolOptions } from './run/run-tool.ts';
 import { resultOfReport } from './run/tool-result.ts';
-import { contextsFor, createServices } from './services.ts';
+import { callToolOf, contextsFor, createServices } from './services.ts';
 import { type Entries, entriesOf, type Stacks, stacksOf } from './stack.ts';
 
 export interface DispatcherParts
@@ -106,13 +106,14 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
     const held = conditions === null ? null : inherited(conditions);
     return start(request, options, runOrStart, { nesting, conditions: held });
   });
+  const toolOf = callToolOf(entries.toolOf);
   const services = createServices({
     toolOf: entries.toolOf,
     limits,
     standing: parts.standing,
     contextFor: (call) => contextFor(call, abortOf(call), call.report),
   });
-  const start = starter(parts, { calls, turnOf, entries, services, approvals });
+  const start = starter(parts, { calls, turnOf, entries, toolOf, services, approvals });
   const bottom = toolRunner(parts, entries, contextFor);
   const run: Run = (call) => stacks.governed(call, bottom);
   const startBehind = backgroundStarter({
@@ -159,17 +160,18 @@ interface StarterParts {
   readonly calls: CallsUnderWay;
   readonly turnOf: Dispatcher['turnOf'];
   readonly entries: Entries;
+  readonly toolOf: ToolOf;
   readonly services: CallServices;
   readonly approvals: Approvals;
 }
 
 function starter(
   parts: DispatcherParts,
-  { calls, turnOf, entries, services, approvals }: StarterParts,
+  { calls, turnOf, entries, toolOf, services, approvals }: StarterParts,
 ): Start {
   const { shown, layers, limits } = parts;
   const cleaned = requestCleaner(layers, (name) => shown.get(name) !== undefined);
-  const opens = { ...parts, services };
+  const opens = { ...parts, toolOf, services };
   const ends = {
     ...parts,
     logger: scrubbingLogger(parts.logger, layers),

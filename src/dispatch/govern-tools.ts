@@ -1,7 +1,7 @@
 /** `governTools`: tools, layers and an executor become one dispatcher. */
 
-import type { ApprovalAnswer, ApprovalPrompt } from '../core/contract/approval.ts';
 import { type Turn, type CreateId, randomId } from '../core/contract/call.ts';
+import type { ApprovalAnswer, ApprovalPrompt } from '../approvals/question.ts';
 import { type Clock, systemClock } from '../core/time/clock.ts';
 import { composeToolCallers } from '../core/onion/compose.ts';
 import { AlliumError, oneLine } from '../core/contract/errors.ts';

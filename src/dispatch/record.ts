@@ -1,11 +1,11 @@
 /** What the dispatcher keeps with a call while it is under way, and which tool the call enters. */
 
 import type { JsonObject } from '../core/json/json-value.ts';
+import type { EarlierDecision } from '../approvals/consultation.ts';
 import type { Refusal } from '../core/onion/pass.ts';
 import { stateOf } from '../core/onion/own-call.ts';
 import { oneLine } from '../core/contract/errors.ts';
 import { wholeDefinitionHash } from '../tools/own-definition.ts';
-import type { EarlierDecision } from '../core/contract/approval.ts';
 import type { ToolCall, ToolProgress, Turn } from '../core/contract/call.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Seat } from './intake/limits.ts';

@@ -3,13 +3,14 @@
  */
 
 import type { Refusal } from '../core/onion/pass.ts';
-import type { CallServices, CallTool } from '../core/contract/services.ts';
+import type { CallServices } from '../approvals/consultation.ts';
+import type { CallTool } from '../core/contract/layer.ts';
 import { withCall } from '../core/onion/own-call.ts';
 import { type ToolCall } from '../core/contract/call.ts';
 import { ownDefinition, wholeDefinitionHash } from '../tools/own-definition.ts';
 import { describeProblems, validateJson } from '../tools/schema/validator.ts';
 import type { Logger, Tool, ToolContext } from '../tools/tool.ts';
-import type { ToolLayer } from '../core/contract/layer.ts';
+import type { ToolLayer, ToolOf } from '../core/contract/layer.ts';
 import { conditionsOf } from '../core/onion/conditions.ts';
 import type { AbortSource } from '../core/time/abort.ts';
 import type { RunToolOptions } from './run/run-tool.ts';
@@ -36,10 +37,6 @@ export function createServices({
   contextFor,
 }: ServiceParts): CallServices {
   return Object.freeze<CallServices>({
-    toolOf: (call, name) => {
-      const tool = toolOf(call, name);
-      return tool === null ? null : asCallTool(tool);
-    },
     admit(call, given, areFinal) {
       const tool = toolOf(call, call.toolName);
       const { args: sent, problem } = readArguments(given, limits);
@@ -63,6 +60,14 @@ export function createServices({
     comeBack,
   });
 }
+
+/** The tool of a name as layers see it. */
+export const callToolOf =
+  (toolOf: Entries['toolOf']): ToolOf =>
+  (call, name) => {
+    const tool = toolOf(call, name);
+    return tool === null ? null : asCallTool(tool);
+  };
 
 /** Tools are frozen, and asked about several times a call. */
 const callTools = new WeakMap<Tool, CallTool>();

@@ -2,8 +2,8 @@
  * What a tool says it is about to do, read strictly: what cannot be understood cannot be allowed.
  */
 
-import { servicesOf } from '../core/onion/own-call.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
+import { servicesOf } from '../approvals/consultation.ts';
 import type { ToolCall } from '../core/contract/call.ts';
 import { isObject, snapshot } from '../core/json/json.ts';
 import { FILESYSTEM_KINDS, type PermissionRequest, type ProposedRequest } from './permission.ts';

@@ -1,11 +1,11 @@
 /** A call that has ended, as every form of a span is made from it. */
 
 import type { ToolCall } from '../core/contract/call.ts';
+import { type ApprovalWait, approvalWaitOf } from '../approvals/consultation.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import { outcomeOf } from '../core/contract/status.ts';
 import type { LayerEntry } from '../core/contract/audit-record.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { type ApprovalWait, approvalWaitOf } from '../core/onion/account.ts';
 
 /** For names and codes. */
 export const MAX_NAME = 128;

@@ -1,8 +1,8 @@
 /** The JSON Schema of the span record, for programs that get it without this package. */
 
 import { MAX_CHILDREN, MAX_CONTENT, MAX_NAME } from './ended-call.ts';
+import { APPROVAL_ANSWERS } from '../approvals/question.ts';
 import type { JsonSchema } from '../core/contract/call.ts';
-import { APPROVAL_ANSWERS } from '../core/contract/approval.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 

@@ -6,9 +6,9 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
+import { APPROVAL_ANSWERS, type ApprovalQuestion } from '../../approvals/question.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { APPROVAL_ANSWERS, type ApprovalQuestion } from '../../core/contract/approval.ts';
 import { consent } from '../../../middleware/index.ts';
 import { defineTool, governTools } from '../../index.ts';
 import { officialProblems, PAY, WAITING } from './acp.fixture.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { APPROVAL_ANSWERS, type ApprovalDecision } from '../../approvals/question.ts';
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { APPROVAL_ANSWERS, type ApprovalDecision } from '../../core/contract/approval.ts';
 import { composePolicies, evaluateCheckers, pathPolicy, rulesPolicy } from '../../policy/index.ts';
 import { officialProblems, PAY, WAITING } from './acp.fixture.ts';
 import { fromAcpResponse, toAcpPermission } from './ask-client.ts';

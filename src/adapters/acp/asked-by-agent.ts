@@ -1,9 +1,9 @@
 /** A permission that an ACP agent asks for, in our words, and our answer in its. */
 
 import { createPass } from '../../core/onion/pass.ts';
+import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../../approvals/question.ts';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { createCall } from '../../core/onion/own-call.ts';
-import { APPROVAL_ANSWERS, type ApprovalAnswer } from '../../core/contract/approval.ts';
 import { TOOL_KINDS, type ToolKind } from '../../core/contract/annotations.ts';
 import { type JsonSchema, type CreateId, randomId } from '../../core/contract/call.ts';
 import { hashCanonical } from '../../core/json/hash-canonical.ts';

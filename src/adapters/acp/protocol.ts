@@ -3,8 +3,8 @@
  * the types of its SDK ask for.
  */
 
-import type { ApprovalDecision } from '../../core/contract/approval.ts';
 import type { ToolKind } from '../../core/contract/annotations.ts';
+import type { ApprovalDecision } from '../../approvals/question.ts';
 import type { AuditRecord } from '../../core/contract/audit-record.ts';
 import { type AuditReading, auditUnder, readAuditUnder } from '../audit-claim.ts';
 

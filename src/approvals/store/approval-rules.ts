@@ -3,8 +3,8 @@
  * afterwards; none waits.
  */
 
-import type { EarlierDecision } from '../../core/contract/approval.ts';
 import { isoTime } from '../../core/time/clock.ts';
+import type { EarlierDecision } from '../consultation.ts';
 import { ownerHere, ownerLives } from '../../system/process-owner.ts';
 import type { Approval, ApprovalCode, ApprovalReply, ApprovalState } from './approval.ts';
 

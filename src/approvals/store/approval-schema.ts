@@ -3,8 +3,8 @@
  * without this package, and as the check of what comes from a file or a store.
  */
 
-import { APPROVAL_ANSWERS } from '../../core/contract/approval.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
+import { APPROVAL_ANSWERS } from '../question.ts';
 import { AlliumError } from '../../core/contract/errors.ts';
 import type { JsonValue } from '../../core/json/json-value.ts';
 import { snapshot, snapshotObject } from '../../core/json/json.ts';

@@ -1,7 +1,7 @@
 /** A call that waits for a decision, kept so that it can be taken up later, elsewhere, and once. */
 
 import type { JsonObject } from '../../core/json/json-value.ts';
-import type { EarlierDecision } from '../../core/contract/approval.ts';
+import type { EarlierDecision } from '../consultation.ts';
 import type { Turn } from '../../core/contract/call.ts';
 import type { ProcessOwner } from '../../system/process-owner.ts';
 import type { Interruption } from '../../core/contract/result.ts';

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { EntryPatch } from './audit-record.ts';
 import type { ToolAnnotations } from './annotations.ts';
-import type { JsonSchema, ToolCall } from './call.ts';
+import type { CallFields, JsonSchema, ToolCall } from './call.ts';
 import { AlliumError, oneLine } from './errors.ts';
 import { isObject } from '../json/json.ts';
 import type { ToolResult } from './result.ts';
@@ -27,6 +27,29 @@ export interface ToolSpec {
 export interface DefinedTool extends ToolSpec {
   readonly metadata?: JsonObject;
 }
+
+/** The tool behind a name, as one call sees it. */
+export interface CallTool {
+  /** The tool as it was defined, before any layer. */
+  readonly definition: DefinedTool;
+  /** What a call of this tool says about it. */
+  readonly described: Pick<
+    CallFields,
+    'annotations' | 'description' | 'schema' | 'declaredExecutor'
+  >;
+  /**
+   * Stands for the whole definition, with what a call does not carry. Throws `ERR_NOT_JSON` where
+   * it has no canonical form.
+   */
+  readonly hash: () => string;
+}
+
+/**
+ * The tool of this name, or `null` where there is none. A call gets the same answer for as long as
+ * it is under way, also when the host replaces its tools meanwhile: what is judged, shown to a
+ * person and entered is one tool.
+ */
+export type ToolOf = (call: ToolCall, toolName: string) => CallTool | null;
 
 export type SchemaTransform = (tool: ToolSpec) => ToolSpec | null;
 

@@ -70,28 +70,3 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 export function traceWith(call: ToolCall, traceparent: string): void {
   if (TRACEPARENT.test(traceparent)) stateOf(call).trace = traceparent;
 }
-
-/**
- * How long a person took to decide about a call that was resumed. Codes and times; nothing
- * that a person wrote.
- */
-export interface ApprovalWait {
-  /** Of the approval. */
-  readonly id: string;
-  /** Who asked. */
-  readonly gate: string;
-  readonly decision: string;
-  readonly requestedAt: string;
-  readonly decidedAt: string;
-}
-
-/**
- * The wait that this pass over the call follows; `null` for a first one. To be asked on the way in:
- * gates use decisions up.
- */
-export function approvalWaitOf(call: ToolCall): ApprovalWait | null {
-  const last = stateOf(call).decisions.at(-1);
-  if (last === undefined) return null;
-  const { id, gate, decision, requestedAt, decidedAt } = last;
-  return Object.freeze({ id, gate, decision, requestedAt, decidedAt });
-}

@@ -12,9 +12,7 @@ import { type CallSlot, type Pass, type Conditions, type Frame, slotIn, slotOf }
 import { AlliumError } from '../contract/errors.ts';
 import { snapshotObject } from '../json/json.ts';
 import type { Clock } from '../time/clock.ts';
-import type { ApprovalPrompt } from '../contract/approval.ts';
-import type { DefinedTool } from '../contract/layer.ts';
-import type { CallServices } from '../contract/services.ts';
+import type { CallTool, DefinedTool } from '../contract/layer.ts';
 
 /** What a call is made of, besides what takes it back. */
 export type CallParts = Omit<CallFields, 'signal'>;
@@ -100,8 +98,7 @@ export function withCall(call: ToolCall, changes: CallChanges): ToolCall {
   checkChanges(toolName, signal, report);
   const { state, frame, conditions, abort } = slotOf(base);
   const isRenamed = toolName !== undefined && toolName !== base.toolName;
-  const described =
-    (isRenamed ? state.services?.toolOf(base, toolName)?.described : undefined) ?? base;
+  const described = (isRenamed ? toolOf(base, toolName)?.described : undefined) ?? base;
   const parts = {
     toolName: toolName ?? base.toolName,
     toolArgs: toolArgs === undefined ? base.toolArgs : snapshotObject(toolArgs),
@@ -171,10 +168,9 @@ export const clockOf = (call: ToolCall): Clock => stateOf(call).clock;
 /** Where a call takes new ids from, for layers that name what they make. */
 export const createIdOf = (call: ToolCall): CreateId => stateOf(call).createId;
 
-export const servicesOf = (call: ToolCall): CallServices | null => stateOf(call).services;
-
-/** The channels the host registered, for a layer that has to ask. */
-export const promptsOf = (call: ToolCall): readonly ApprovalPrompt[] => stateOf(call).prompts;
+/** The tool of this name as the call sees it; `null` where there is none, or no dispatcher. */
+export const toolOf = (call: ToolCall, toolName: string): CallTool | null =>
+  stateOf(call).toolOf?.(call, toolName) ?? null;
 
 /**
  * The tool of a call as it was defined, before any layer of the stack described it anew;
@@ -185,7 +181,7 @@ export const promptsOf = (call: ToolCall): readonly ApprovalPrompt[] => stateOf(
 export function definitionOf(call: ToolCall): DefinedTool | null {
   const { definition } = stateOf(call);
   if (definition?.name === call.toolName) return definition;
-  if (definition !== null) return servicesOf(call)?.toolOf(call, call.toolName)?.definition ?? null;
+  if (definition !== null) return toolOf(call, call.toolName)?.definition ?? null;
   const { toolName: name, description, schema, annotations } = call;
   return Object.freeze({ name, description, inputSchema: schema ?? NO_SCHEMA, annotations });
 }

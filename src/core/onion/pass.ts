@@ -4,15 +4,13 @@
  */
 
 import type { ErrorCode } from '../contract/errors.ts';
-import type { CallServices } from '../contract/services.ts';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import type { ApprovalPrompt, EarlierDecision, OpenQuestion } from '../contract/approval.ts';
 import type { AuditRecord, LayerEntry } from '../contract/audit-record.ts';
 import type { ToolAnnotations } from '../contract/annotations.ts';
 import { SLOT, type ToolCall, type CreateId, randomId } from '../contract/call.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import type { Executed, ToolStatus } from '../contract/status.ts';
-import type { DefinedTool, Next, ToolLayer } from '../contract/layer.ts';
+import type { DefinedTool, Next, ToolLayer, ToolOf } from '../contract/layer.ts';
 import { BRAND, type ToolResult } from '../contract/result.ts';
 import type { AbortSource } from '../time/abort.ts';
 
@@ -77,13 +75,10 @@ export interface Pass {
   /** The first result that was marked to be thrown. No outer layer can take that back. */
   raised: ToolResult | null;
   active: boolean;
-  /** The channels on which the host can ask a person. */
-  readonly prompts: readonly ApprovalPrompt[];
-  readonly services: CallServices | null;
-  /** What was decided in earlier passes and not yet used in this one, oldest first. */
-  decisions: readonly EarlierDecision[];
-  /** The question that this pass ends with. */
-  question: OpenQuestion | null;
+  /** Finds other tools of the host; `null` without a dispatcher. */
+  readonly toolOf: ToolOf | null;
+  /** What approvals keep with the call. */
+  consultation: object | null;
   /**
    * How long people have been asked about this call, and since when a person is being asked
    * now, by the monotonic clock.
@@ -118,14 +113,11 @@ export interface PassSeed {
   readonly nesting?: number;
   readonly host?: object | null;
   readonly definition?: DefinedTool | null;
-  readonly prompts?: readonly ApprovalPrompt[];
-  readonly services?: CallServices | null;
-  readonly decisions?: readonly EarlierDecision[];
+  readonly toolOf?: ToolOf | null;
+  readonly consultation?: object | null;
   readonly executedBefore?: Executed;
   readonly ranElsewhere?: boolean;
 }
-
-const NONE: readonly never[] = Object.freeze([]);
 
 export function createPass(seed: PassSeed = {}): Pass {
   return {
@@ -146,10 +138,8 @@ export function createPass(seed: PassSeed = {}): Pass {
     raised: null,
     withheld: false,
     active: false,
-    prompts: seed.prompts ?? NONE,
-    services: seed.services ?? null,
-    decisions: seed.decisions ?? NONE,
-    question: null,
+    toolOf: seed.toolOf ?? null,
+    consultation: seed.consultation ?? null,
     askedMs: 0,
     askingSince: null,
     trace: null,

@@ -4,10 +4,15 @@
  */
 
 import { type Conditions, createPass } from '../../core/onion/pass.ts';
+import {
+  openConsultation,
+  type CallServices,
+  type EarlierDecision,
+} from '../../approvals/consultation.ts';
+import type { ToolOf } from '../../core/contract/layer.ts';
+import type { ApprovalPrompt } from '../../approvals/question.ts';
 import { conditionsFor } from '../../core/onion/nested-stack.ts';
-import type { CallServices } from '../../core/contract/services.ts';
 import { asCall, type CallParts } from '../../core/onion/own-call.ts';
-import type { ApprovalPrompt, EarlierDecision } from '../../core/contract/approval.ts';
 import { completeAnnotations } from '../../core/contract/annotations.ts';
 import type {
   ExecutorKind,
@@ -52,6 +57,7 @@ export interface OpeningParts {
   readonly clock: Clock;
   readonly createId: CreateId;
   readonly prompts: readonly ApprovalPrompt[];
+  readonly toolOf: ToolOf;
   readonly services: CallServices;
 }
 
@@ -180,17 +186,16 @@ export function openCall(request: ToolRequest, opening: Opening, parts: OpeningP
     turn,
     report: record.report,
   };
-  const { clock, createId, prompts, services } = parts;
+  const { clock, createId, toolOf, prompts, services } = parts;
   const pass = createPass({
     clock,
     createId,
     host: record,
     nesting: opening.nesting,
-    prompts,
-    services,
+    toolOf,
+    consultation: openConsultation({ prompts, services, decisions: record.decisions }),
     ranElsewhere: over !== null,
     definition: tool === null ? null : ownDefinition(tool),
-    decisions: record.decisions,
     executedBefore: resumption?.executedBefore ?? 'no',
   });
   const asked = resumption === null ? fields : resumed(fields, resumption);

@@ -1,10 +1,10 @@
 /** Calls that wait for a person: kept when they stop, resumed once after the decision. */
 
 import { type Conditions, type Guard, linkOf, type Refusal } from '../../core/onion/pass.ts';
+import { consultationIn, type EarlierDecision } from '../../approvals/consultation.ts';
 import { fail, refuse } from '../../core/onion/results.ts';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { stateOf } from '../../core/onion/own-call.ts';
-import type { EarlierDecision } from '../../core/contract/approval.ts';
 import type { ToolCall, Turn } from '../../core/contract/call.ts';
 import { type Clock, isoTime } from '../../core/time/clock.ts';
 import {
@@ -91,8 +91,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       const { interruption, audit } = result;
       const receiptUri = audit?.receiptUri;
       if (interruption === undefined || receiptUri === undefined) return result;
-      const { question, nesting } = linkOf(result).state;
-      if (question === null || nesting > 0) return result;
+      const { state } = linkOf(result);
+      if (consultationIn(state).question === null || state.nesting > 0) return result;
       return noteReceipt(parts, interruption.id, receiptUri, result);
     },
     async resume(id, decision, reenter, signal) {
@@ -188,7 +188,8 @@ const NOT_KEPT =
 function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval | null {
   const { interruption } = result;
   if (interruption === undefined) return null;
-  const { question, trace } = linkOf(result).state;
+  const { state } = linkOf(result);
+  const { question } = consultationIn(state);
   const isAlone = stateOf(call).nesting === 0 && conditionsFor(null) === null;
   if (question === null || outcomeOf(result) !== 'interrupted' || !isAlone) return null;
   const { id, kind, fingerprint, shown, options, expiresAt = null } = interruption;
@@ -202,7 +203,7 @@ function approvalOf(call: ToolCall, result: ToolResult, clock: Clock): Approval 
     shown,
     options,
     expiresAt,
-    trace,
+    trace: state.trace,
     ...question,
     revision: 0,
     arguments: recordOf(call).opened,

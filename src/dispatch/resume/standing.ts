@@ -3,8 +3,8 @@
  * exactly what was shown.
  */
 
-import type { StandingApprovals } from '../../core/contract/services.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import type { StandingApprovals } from '../../approvals/consultation.ts';
 import type { CreateId } from '../../core/contract/call.ts';
 import { canonicalJson } from '../../core/json/canonical.ts';
 import { snapshot } from '../../core/json/json.ts';

@@ -2,8 +2,8 @@
  * A person who answers when the test says so, and a tool that counts how often it runs at a time.
  */
 
-import type { ApprovalAnswer, ApprovalPrompt } from '../../core/contract/approval.ts';
 import { defineTool } from '../../tools/define-tool.ts';
+import type { ApprovalAnswer, ApprovalPrompt } from '../../approvals/question.ts';
 import type { Tool, ToolRequest } from '../../tools/tool.ts';
 
 export interface Desk {

@@ -10,6 +10,7 @@ import { describeThrown, isAlliumError, oneLine } from '../../core/contract/erro
 import { excessBehind, snapshot } from '../../core/json/json.ts';
 import type { Interruption, ToolResult } from '../../core/contract/result.ts';
 import type { Ending, Ran } from '../../core/time/run-within.ts';
+import { consultationOf } from '../../approvals/consultation.ts';
 import { definitionHashOf, fingerprintOf } from '../../approvals/fingerprint.ts';
 import { openUntil } from '../../approvals/refusals.ts';
 import { ownDefinition } from '../../tools/own-definition.ts';
@@ -195,7 +196,7 @@ function waitsForSignIn(
   message: string,
   shown: JsonValue | undefined,
 ): ToolResult {
-  stateOf(call).question = Object.freeze({
+  consultationOf(call).question = Object.freeze({
     gate: 'tool',
     definition: definitionHashOf(call),
     policy: '',

@@ -1,11 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { ApprovalAnswer, ApprovalPrompt, ApprovalQuestion } from '../../approvals/question.ts';
 import { settle, testClock } from '../../../conformance/index.ts';
 import { consent } from '../../../middleware/index.ts';
-import type {
-  ApprovalAnswer,
-  ApprovalPrompt,
-  ApprovalQuestion,
-} from '../../core/contract/approval.ts';
 import { askEverywhere } from './people.ts';
 import { decided, ELICITS, methodsIn, scripted, statusIn } from './scripted.fixture.ts';
 

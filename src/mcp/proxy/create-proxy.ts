@@ -1,7 +1,7 @@
 /** `createProxy`: any MCP client, any MCP server, a stack between them. */
 
-import type { ApprovalPrompt } from '../../core/contract/approval.ts';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
+import type { ApprovalPrompt } from '../../approvals/question.ts';
 import { type CreateId, randomId, type Turn } from '../../core/contract/call.ts';
 import type { ToolCaller, ToolLayer } from '../../core/contract/layer.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';

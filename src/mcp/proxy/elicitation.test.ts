@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { alwaysCovers, type ApprovalQuestion } from '../../approvals/question.ts';
 import { makeCall } from '../../../conformance/index.ts';
-import { alwaysCovers, type ApprovalQuestion } from '../../core/contract/approval.ts';
 import { consentForm } from './elicitation.ts';
 
 const { turn, annotations } = makeCall();

@@ -1,11 +1,7 @@
 /** How people are asked about the calls of one connection. */
 
-import type {
-  ApprovalAnswer,
-  ApprovalPrompt,
-  ApprovalQuestion,
-} from '../../core/contract/approval.ts';
 import { isObject } from '../../core/json/json.ts';
+import type { ApprovalAnswer, ApprovalPrompt, ApprovalQuestion } from '../../approvals/question.ts';
 import { sourceOf } from '../../core/time/abort.ts';
 import type { ClientFacts } from './client-facts.ts';
 import { answerFrom, canElicit, CONSENT_KEY, consentForm } from './elicitation.ts';

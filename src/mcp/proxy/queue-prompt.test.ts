@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ApprovalQuestion } from '../../approvals/question.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ApprovalQuestion } from '../../core/contract/approval.ts';
 import { settle, testClock } from '../../../conformance/index.ts';
 import { answerApproval } from '../../approvals/store/answer-approval.ts';
 import type { ApprovalStore } from '../../approvals/store/approval.ts';

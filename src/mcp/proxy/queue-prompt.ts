@@ -4,11 +4,7 @@
  */
 
 import type { JsonObject } from '../../core/json/json-value.ts';
-import type {
-  ApprovalAnswer,
-  ApprovalPrompt,
-  ApprovalQuestion,
-} from '../../core/contract/approval.ts';
+import type { ApprovalAnswer, ApprovalPrompt, ApprovalQuestion } from '../../approvals/question.ts';
 import { type Clock, isoTime } from '../../core/time/clock.ts';
 import { snapshotObject } from '../../core/json/json.ts';
 import type { Turn } from '../../core/contract/call.ts';

@@ -1,10 +1,10 @@
 /** How a person is asked about a call, and what they may answer. */
 
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import type { ToolAnnotations } from './annotations.ts';
-import type { Turn } from './call.ts';
-import { oneLine } from './errors.ts';
-import { isObject } from '../json/json.ts';
+import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import type { Turn } from '../core/contract/call.ts';
+import { oneLine } from '../core/contract/errors.ts';
+import { isObject } from '../core/json/json.ts';
 
 export const APPROVAL_ANSWERS = Object.freeze([
   'allow_once',
@@ -86,37 +86,3 @@ export function answerLabel(decision: ApprovalDecision, shown: JsonObject | null
 export type ApprovalPrompt = (
   question: ApprovalQuestion,
 ) => ApprovalAnswer | null | Promise<ApprovalAnswer | null>;
-
-/** What became of a question that was put in an earlier pass over the same call. */
-export interface EarlierDecision {
-  /** Of the approval. */
-  readonly id: string;
-  /**
-   * Who asked. A decision is found again under this name, in the order in which the questions came
-   * up.
-   */
-  readonly gate: string;
-  readonly fingerprint: string;
-  /** Digests of the tool's definition and of the rules that made the gate ask. */
-  readonly definition: string;
-  readonly policy: string;
-  /** `expired`: no answer came in time. */
-  readonly decision: ApprovalDecision | 'expired';
-  readonly decidedBy: string;
-  readonly decidedAt: string;
-  readonly requestedAt: string;
-  readonly reason?: string;
-  readonly args?: JsonObject;
-  /** In an object, because `null` is an answer too. */
-  readonly supplied?: { readonly value: JsonValue };
-  readonly anyArguments?: true;
-  /** Where the pass that ended with the question is recorded. */
-  readonly receiptUri?: string;
-}
-
-/** A question as it has to be known to find its answer again later. */
-export interface OpenQuestion {
-  readonly gate: string;
-  readonly definition: string;
-  readonly policy: string;
-}
