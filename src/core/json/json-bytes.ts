@@ -13,8 +13,8 @@ export interface Style {
    * be.
    */
   labels(source: object): readonly Label[] | undefined;
-  /** The style of the object or list that a member holds; `null` where it is this one. */
-  readonly below: ((name: string, value: object) => Style) | null;
+  /** The style of the object or list that a member holds. */
+  below(name: string, value: object): Style;
   /** Writes a string that is long or needs care, and answers the next place. */
   writeText(text: string, at: number): number;
   /** Answers where to go on when there is little room left. */
@@ -68,7 +68,7 @@ function writeValue(value: unknown, at: number, style: Style, depth: number): nu
     case 'string':
       return writeString(value, at, style);
     case 'number':
-      return Number.isFinite(value) ? writeNumber(value, at) : NOWHERE;
+      return writeNumber(value, at);
     case 'boolean':
       return writeAscii(value ? 'true' : 'false', at);
     case 'object':
@@ -109,16 +109,21 @@ function writeMembers(source: object, start: number, style: Style, depth: number
   at += 1;
   for (let index = 0; index < labels.length; index += 1) {
     const label = labels[index];
-    if (label?.words == null) return NOWHERE;
-    const { name, words } = label;
+    const words = label?.words ?? null;
+    if (label === undefined || words === null) return NOWHERE;
     // Up to three bytes more than the label has: what follows is written over them.
     for (let word = 0; word < words.length; word += 1)
       view.setInt32(at + 4 * word, words[word] ?? 0, true);
     at += label.length;
+    const { name } = label;
     // Any object can be read by its own names.
     const value = (source as Readonly<Record<string, unknown>>)[name];
-    const isOwn = style.below === null || typeof value !== 'object' || value === null;
-    at = writeValue(value, at, isOwn ? style : style.below(name, value), depth);
+    // Most are strings.
+    if (typeof value === 'string') at = writeString(value, at, style);
+    else {
+      const isNested = typeof value === 'object' && value !== null;
+      at = writeValue(value, at, isNested ? style.below(name, value) : style, depth);
+    }
     if (at > LIMIT) at = style.makeRoom(at);
     if (at === NOWHERE) return NOWHERE;
   }
@@ -126,23 +131,20 @@ function writeMembers(source: object, start: number, style: Style, depth: number
   return at + 1;
 }
 
-/** Not 0 for characters that need an escape, or a look: all but printable ASCII. */
-const CARE = Uint8Array.from({ length: 128 }, (_, unit) =>
-  unit < 0x20 || unit === 0x22 || unit === 0x5c || unit === 0x7f ? 1 : 0,
+/** 1 for characters that stand for themselves in JSON and are printable ASCII. */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) =>
+  unit < 0x20 || unit === 0x22 || unit === 0x5c || unit === 0x7f ? 0 : 1,
 );
 
 function writeString(text: string, start: number, style: Style): number {
   const { length } = text;
   if (length > SHORT) return style.writeText(text, start);
   const first = start + 1;
-  let care = 0;
-  // To branch for each character costs more than to write one that is not plain.
   for (let index = 0; index < length; index += 1) {
     const unit = text.charCodeAt(index);
-    care |= (CARE[unit & 0x7f] ?? 0) | (unit >> 7);
+    if (unit > 0x7f || PLAIN[unit] === 0) return style.writeText(text, start);
     target[first + index] = unit;
   }
-  if (care !== 0) return style.writeText(text, start);
   target[start] = 0x22;
   target[first + length] = 0x22;
   return first + length + 1;
@@ -157,7 +159,7 @@ function writeNumber(value: number, start: number): number {
   // Of all decimals with up to fifteen digits no two are the same number, so this one is its
   // shortest text.
   if (hundredths < 0 || hundredths > 1e11 || hundredths / 100 !== value)
-    return writeAscii(`${value}`, start);
+    return Number.isFinite(value) ? writeAscii(`${value}`, start) : NOWHERE;
   let left = (hundredths / 100) | 0;
   const rest = hundredths - 100 * left;
   let end = start + 1;
@@ -168,7 +170,7 @@ function writeNumber(value: number, start: number): number {
     left = above;
   }
   if (rest === 0) return end;
-  const tenths = Math.floor(rest / 10);
+  const tenths = (rest / 10) | 0;
   target[end] = 0x2e;
   target[end + 1] = 0x30 + tenths;
   target[end + 2] = 0x30 + rest - 10 * tenths;
@@ -216,7 +218,10 @@ export function shapeCache<T>(
   const shapes = new Map<string, Shape<T>[]>();
   return (source) => {
     let first = '';
-    for (first in source) break;
+    for (const name in source) {
+      first = name;
+      break;
+    }
     const candidates = shapes.get(first);
     if (candidates !== undefined) {
       for (const shape of candidates) if (hasNames(source, shape.names)) return shape.made;
