@@ -264,9 +264,7 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   let made: JsonValue;
   if (plain !== value) made = copy(plain, walk, outside);
   else {
-    made = isList
-      ? copyArray(value, at, walk, outside)
-      : copyMembers(value, at, walk, outside);
+    made = isList ? copyArray(value, at, walk, outside) : copyMembers(value, at, walk, outside);
     if (walk.isMarked || depth > 0) Object.freeze(made);
     // After freezing: on a list that is about to be frozen the mark costs twice as much.
     if (walk.isMarked) new Mark(made);
