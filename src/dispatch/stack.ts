@@ -8,6 +8,7 @@ import { observedLayer, observedStage } from '../core/onion/observed.ts';
 import type { Stage } from '../core/onion/stage.ts';
 import type { ToolCall, Turn } from '../core/contract/call.ts';
 import type { ToolLayer } from '../core/contract/layer.ts';
+import { toolCallUpdateEvent } from '../core/wire/wire.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { EventHub } from './events/events.ts';
 import { admissionStage, entryStage, limitStage } from './intake/admission.ts';
@@ -20,7 +21,7 @@ import {
   type ObjectToChange,
   toolFor,
 } from './resume/definition-change.ts';
-import { startedEvent } from './run/lifecycle.ts';
+import { STARTED } from './run/lifecycle.ts';
 
 /** Which tool a call enters, and whether that is still what the host has. */
 export interface Entries {
@@ -103,7 +104,7 @@ function governedStack(
       onStart: (call, seat) => {
         recordOf(call).seats.push(seat);
         // An observing layer may have answered without waiting for what is inside it.
-        if (!recordOf(call).done) hub.emit('tool_call_update', () => startedEvent(call));
+        if (!recordOf(call).done) hub.emit('tool_call_update', toolCallUpdateEvent, call, STARTED);
       },
     }),
     ...layers.slice(leading),

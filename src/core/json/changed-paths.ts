@@ -2,7 +2,7 @@
 
 import type { JsonValue } from './json-value.ts';
 import { oneLine } from '../contract/errors.ts';
-import { isObject } from './json.ts';
+import { freezeParsed, isObject } from './json.ts';
 
 const MAX_PATHS = 50;
 const MAX_NAME = 64;
@@ -15,7 +15,7 @@ const MAX_NAME = 64;
 export function changedPaths(before: JsonValue, after: JsonValue): readonly string[] {
   const paths: string[] = [];
   compare(before, after, '', paths);
-  return Object.freeze(paths.length > MAX_PATHS ? [...paths.slice(0, MAX_PATHS), '…'] : paths);
+  return freezeParsed(paths.length > MAX_PATHS ? [...paths.slice(0, MAX_PATHS), '…'] : paths);
 }
 
 function compare(

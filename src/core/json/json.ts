@@ -135,8 +135,8 @@ export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: nu
 }
 
 /**
- * Freezes in place what `JSON.parse` has just made and no other code holds. Depth must have been
- * checked before.
+ * Makes a snapshot in place of JSON that the caller has just made or parsed and no other code holds.
+ * Depth must have been checked before.
  */
 export function freezeParsed<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null || isSnapshot(value)) return value;

@@ -21,7 +21,7 @@ import { type ToolCall } from '../contract/call.ts';
 import { changedPaths } from '../json/changed-paths.ts';
 import { AlliumError, isAlliumError } from '../contract/errors.ts';
 import { hashCanonical } from '../json/hash-canonical.ts';
-import { hashBy, isObject } from '../json/json.ts';
+import { freezeParsed, hashBy, isObject } from '../json/json.ts';
 import { statusRow } from '../contract/status.ts';
 
 export const NO_CONDITIONS: Conditions = Object.freeze({
@@ -179,17 +179,17 @@ export function followApproval(frame: Frame, handed: ToolCall): ToolCall {
   // A change on top of an undeclared one is not covered either.
   if (!sameArgs(frame.call.toolArgs, approved.covered)) return passed;
   const paths = changedPaths(frame.call.toolArgs, passed.toolArgs);
-  const rewrites =
+  const rewrites: readonly Rewrite[] =
     paths.length === 0
       ? approved.rewrites
-      : [...approved.rewrites, Object.freeze({ layer: frame.layer.name, paths })];
+      : freezeParsed([...approved.rewrites, { layer: frame.layer.name, paths }]);
   const { toolName, args } = approved;
   return withConditions(passed, {
     approved: Object.freeze({
       toolName,
       args,
       covered: passed.toolArgs,
-      rewrites: Object.freeze(rewrites),
+      rewrites,
     }),
   });
 }
