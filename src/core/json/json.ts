@@ -97,7 +97,7 @@ export function snapshot(
   maxDepth = MAX_JSON_DEPTH,
 ): JsonValue {
   const isBounded = maxValues !== Number.POSITIVE_INFINITY || maxDepth !== MAX_JSON_DEPTH;
-  return copied(value, isBounded ? { isMarked: true, left: maxValues, maxDepth } : UNBOUNDED);
+  return copy(value, isBounded ? { isMarked: true, left: maxValues, maxDepth } : UNBOUNDED, opened);
 }
 
 /** Which limit of a snapshot a value is beyond, by the error that it gave. */
@@ -122,9 +122,9 @@ const tooDeep = (maxDepth: number): AlliumError =>
  * what goes into a record and is taken apart there.
  */
 export function openCopy(value: unknown): JsonObject {
-  const copy = copied(value, UNMARKED);
-  if (!isObject(copy)) throw notJson('', 'is not an object');
-  return copy;
+  const made = copy(value, UNMARKED, opened);
+  if (!isObject(made)) throw notJson('', 'is not an object');
+  return made;
 }
 
 /** `snapshot` for values that must be objects. */
@@ -140,7 +140,13 @@ export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: nu
  */
 export function freezeParsed<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null || isSnapshot(value)) return value;
-  for (const item of Object.values(value)) freezeParsed(item);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) freezeParsed(value[index] as JsonValue);
+  } else {
+    const members = value as JsonObject; // Neither a list nor anything simple.
+    for (const name in members)
+      if (Object.hasOwn(members, name)) freezeParsed(members[name] ?? null);
+  }
   new Mark(Object.freeze(value));
   return value;
 }
@@ -191,26 +197,15 @@ const UNMARKED: Walk = {
 };
 const UNBOUNDED: Walk = { ...UNMARKED, isMarked: true };
 
-/** How many objects are open: those around the one being copied. */
+/**
+ * How many objects are open: those around the one being copied, and those of a copy that is under
+ * way while a getter in its value asks for another one.
+ */
 let opened = 0;
 /** They, and the way to each for the path in an error. Not cut back: to grow again costs more. */
 const open: (object | null)[] = [];
 /** `null` where an object is written in the form that its `toJSON` gave. */
 const steps: (string | number | null)[] = [];
-
-function copied(value: unknown, walk: Walk): JsonValue {
-  const outside = opened;
-  try {
-    return copy(value, walk, outside);
-  } finally {
-    // A getter of a foreign value may ask for another copy in between.
-    if (opened > outside) {
-      opened = outside;
-      open.length = outside;
-      steps.length = outside;
-    }
-  }
-}
 
 const refuse = (problem: string, outside: number): AlliumError =>
   notJson(
@@ -248,7 +243,10 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   const at = opened;
   const depth = at - outside;
   // Only values made here are marked, so this is JSON already.
-  if (isSnapshot(value)) return bounded(value, walk, depth);
+  if (isSnapshot(value)) {
+    if (walk.left < Number.POSITIVE_INFINITY) demandRoom(value, walk, depth);
+    return value as JsonValue;
+  }
   if (depth >= walk.maxDepth)
     throw depth >= MAX_JSON_DEPTH
       ? refuse(`nests deeper than ${MAX_JSON_DEPTH}`, outside)
@@ -257,46 +255,45 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   for (let outer = outside; outer < at; outer += 1)
     if (open[outer] === value) throw refuse('contains itself', outside);
   const isList = Array.isArray(value);
-  const plain = isList ? value : plainForm(value, outside);
+  const prototype: unknown = isList ? null : Object.getPrototypeOf(value);
+  const isPlain = prototype === null || prototype === Object.prototype;
+  const plain = isPlain ? value : plainForm(value, outside);
+  opened = at + 1;
   open[at] = value;
   steps[at] = null;
-  opened = at + 1;
-  let made: JsonValue;
-  if (plain !== value) made = copy(plain, walk, outside);
-  else {
-    made = isList ? copyArray(value, at, walk, outside) : copyMembers(value, at, walk, outside);
+  try {
+    if (plain !== value) return copy(plain, walk, outside);
+    const made = isList
+      ? copyArray(value, at, walk, outside)
+      : copyMembers(value, at, walk, outside);
     if (walk.isMarked || depth > 0) Object.freeze(made);
     // After freezing: on a list that is about to be frozen the mark costs twice as much.
     if (walk.isMarked) new Mark(made);
+    return made;
+  } finally {
+    opened = at;
+    open[at] = null;
   }
-  opened = at;
-  open[at] = null;
-  return made;
 }
 
 /** A snapshot is not copied again, but it can make the value around it too wide or too deep. */
-function bounded(value: object, walk: Walk, outerDepth: number): JsonValue {
-  if (walk.left < Number.POSITIVE_INFINITY) {
-    const pending = [{ node: value, depth: outerDepth + 1 }];
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { node, depth } = next;
-      if (depth > walk.maxDepth) throw tooDeep(walk.maxDepth);
-      const items = Object.values<unknown>(node as Record<string, unknown>);
-      walk.left -= items.length;
-      if (walk.left < 0) throw tooWide();
-      for (const item of items) if (isNode(item)) pending.push({ node: item, depth: depth + 1 });
-    }
+function demandRoom(value: object, walk: Walk, outerDepth: number): void {
+  const pending = [{ node: value, depth: outerDepth + 1 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { node, depth } = next;
+    if (depth > walk.maxDepth) throw tooDeep(walk.maxDepth);
+    const items = Object.values<unknown>(node as Record<string, unknown>);
+    walk.left -= items.length;
+    if (walk.left < 0) throw tooWide();
+    for (const item of items) if (isNode(item)) pending.push({ node: item, depth: depth + 1 });
   }
-  return value as JsonValue; // Only JSON is marked.
 }
 
 /**
- * What the value wants to be as JSON. An own `toJSON` is data that was sent, never a method to
- * call.
+ * What an object that is neither a list nor a plain one wants to be as JSON. An own `toJSON` is
+ * data that was sent, never a method to call.
  */
 function plainForm(value: object, outside: number): unknown {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return value;
   if (value instanceof Map || value instanceof Set || value instanceof Promise) {
     throw refuse(`is a ${value.constructor.name}`, outside);
   }
