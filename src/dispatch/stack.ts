@@ -8,13 +8,14 @@ import { observedLayer, observedStage } from '../core/onion/observed.ts';
 import type { Stage } from '../core/onion/stage.ts';
 import type { ToolCall, Turn } from '../core/contract/call.ts';
 import type { ToolLayer } from '../core/contract/layer.ts';
+import { toolCallUpdateEvent } from '../core/wire/wire.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { EventHub } from './events/events.ts';
 import { admissionStage, entryStage, limitStage } from './intake/admission.ts';
 import { createCallCounter, createSemaphore, type ResolvedLimits } from './intake/limits.ts';
 import type { ShownTools, TurnMemory } from './intake/shown-tools.ts';
 import { recordOf, type FindTool, objectToChange, type ObjectToChange, toolFor } from './record.ts';
-import { startedEvent } from './run/lifecycle.ts';
+import { STARTED } from './run/lifecycle.ts';
 
 /** Which tool a call enters, and whether that is still what the host has. */
 export interface Entries {
@@ -98,7 +99,7 @@ function governedStack(
         const record = recordOf(call);
         if (seat !== null) record.seats.push(seat);
         // An observing layer may have answered without waiting for what is inside it.
-        if (!record.done) hub.emit('tool_call_update', () => startedEvent(call));
+        if (!record.done) hub.emit('tool_call_update', toolCallUpdateEvent, call, STARTED);
       },
     }),
     ...layers.slice(leading),

@@ -4,7 +4,7 @@
  * error.
  */
 
-import { isSnapshot, keepText, keptText, MAX_JSON_DEPTH, notJson } from './json.ts';
+import { knownOf, MAX_JSON_DEPTH, notJson } from './json.ts';
 import {
   bytes,
   FULL,
@@ -31,35 +31,32 @@ const MAX_KNOWN = 4_000;
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return textOf(value, open.length);
-  const before = keptText(value);
-  if (before !== null) return before;
-  const outside = open.length;
-  try {
-    const text = asciiText(value) ?? containerText(value, outside);
-    if (text.length <= MAX_KNOWN) keepText(value, text);
-    return text;
-  } finally {
-    // A getter of a foreign value may ask for another text in between.
-    open.length = outside;
-    steps.length = outside;
-  }
+  const known = knownOf(value);
+  if (known === null) return wholeText(value);
+  if (known.text !== null) return known.text;
+  // From its bytes in one piece: the pieces that `containerText` joins would be garbage at once.
+  const end = writeJson(value, 0, ASCII);
+  const text = end === NOT_PLAIN ? wholeText(value) : bytes.toString('latin1', 0, end);
+  if (text.length <= MAX_KNOWN) known.text = text;
+  return text;
 }
 
-/**
- * The text of a snapshot of short ASCII, read from its bytes in one piece: the pieces that
- * `containerText` joins would be garbage at once. `null` for any other value.
- */
-function asciiText(value: object): string | null {
-  const end = isSnapshot(value) ? writeJson(value, 0, ASCII) : NOT_PLAIN;
-  return end === NOT_PLAIN ? null : bytes.toString('latin1', 0, end);
+function wholeText(value: object): string {
+  const outside = open.length;
+  try {
+    return containerText(value, outside);
+  } finally {
+    // A getter of a foreign value may ask for another text in between.
+    if (open.length > outside) {
+      open.length = outside;
+      steps.length = outside;
+    }
+  }
 }
 
 /** The objects around the one being written, and the way to each: for the path in an error. */
 const open: object[] = [];
 const steps: (string | number)[] = [];
-
-/** A text that was kept nests half as deep as it is long at most. */
-const MAX_NESTED = 1_000;
 
 /**
  * From this length on, text is put aside flat: one rope of a million pieces costs more than many
@@ -136,7 +133,7 @@ function textOf(value: unknown, outside: number): string {
     case 'boolean':
       return value ? 'true' : 'false';
     case 'object':
-      return value === null ? 'null' : nestedText(value, outside);
+      return value === null ? 'null' : containerText(value, outside);
     case 'undefined':
       return refuse('is undefined', outside);
     case 'bigint':
@@ -144,12 +141,6 @@ function textOf(value: unknown, outside: number): string {
     case 'symbol':
       return refuse(`is a ${typeof value}`, outside);
   }
-}
-
-function nestedText(value: object, outside: number): string {
-  const before = keptText(value);
-  const isShallow = before !== null && before.length <= MAX_NESTED - 2 * (open.length - outside);
-  return isShallow ? before : containerText(value, outside);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { JsonValue } from './json-value.ts';
 import { oneLine } from '../contract/errors.ts';
-import { isObject } from './json.ts';
+import { freezeParsed, isObject } from './json.ts';
 
 const MAX_PATHS = 50;
 const MAX_NAME = 64;
@@ -15,7 +15,7 @@ const MAX_NAME = 64;
 export function changedPaths(before: JsonValue, after: JsonValue): readonly string[] {
   const paths: string[] = [];
   compare(before, after, '', paths);
-  return Object.freeze(paths.length > MAX_PATHS ? [...paths.slice(0, MAX_PATHS), '…'] : paths);
+  return freezeParsed(paths.length > MAX_PATHS ? [...paths.slice(0, MAX_PATHS), '…'] : paths);
 }
 
 function compare(
@@ -34,7 +34,7 @@ function compare(
         paths,
       );
     }
-  } else if (isPlain(before) && isPlain(after)) {
+  } else if (isObject(before) && isObject(after)) {
     for (const name in before) compareMember(before, after, name, path, paths);
     for (const name in after)
       if (!Object.hasOwn(before, name)) compareMember(before, after, name, path, paths);
@@ -48,8 +48,8 @@ function compareMember(
   path: string,
   paths: string[],
 ): void {
-  const was = memberOf(before, name);
-  const is = memberOf(after, name);
+  const was = Object.hasOwn(before, name) ? before[name] : undefined;
+  const is = Object.hasOwn(after, name) ? after[name] : undefined;
   // Most members are as they were, and their paths are never written.
   if (was !== is) compare(was, is, path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
 }
@@ -58,9 +58,3 @@ type Members = Readonly<Record<string, JsonValue>>;
 
 const shown = (name: string): string =>
   oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
-
-const isPlain = (value: JsonValue | undefined): value is Members =>
-  isObject(value) && !Array.isArray(value);
-
-const memberOf = (value: Members, name: string): JsonValue | undefined =>
-  Object.hasOwn(value, name) ? value[name] : undefined;

@@ -5,7 +5,7 @@
 
 import { hash, createHmac, createHash, type Hash } from 'node:crypto';
 import { canonicalJson, quoted, membersOf } from './canonical.ts';
-import { keptText, isSnapshot, MAX_JSON_DEPTH } from './json.ts';
+import { isSnapshot, MAX_JSON_DEPTH } from './json.ts';
 import { checkOptions, expected } from '../contract/options.ts';
 import { bytes, FULL, NOT_PLAIN, type Style, writeJson } from './json-bytes.ts';
 
@@ -56,23 +56,17 @@ export function canonicalHasher(options: HashOptions = {}): (value: unknown) => 
   const { key } = options;
   if (key === undefined)
     return (value) =>
-      `sha256:${digestOf(value, NO_HEAD, 'hex') ?? hash('sha256', canonicalJson(value))}`;
+      `sha256:${snapshotDigest(value, NO_HEAD, 'hex') ?? hash('sha256', canonicalJson(value))}`;
   checkOptions('hashCanonical key', key, KEY_FIELDS);
   const name = `hmac-sha256:${key.id}:`;
   const { head, finish, ofText } = hmacSha256(key.secret);
   return (value) => {
-    const inner = digestOf(value, head, 'binary');
+    const inner = snapshotDigest(value, head, 'binary');
     return name + (inner === null ? ofText(canonicalJson(value)) : finish(inner));
   };
 }
 
 const NO_HEAD = new Uint8Array();
-
-/** A text that is there already is hashed as it is. */
-const digestOf = (value: unknown, head: Uint8Array, encoding: 'hex' | 'binary'): string | null =>
-  typeof value === 'object' && value !== null && keptText(value) === null
-    ? snapshotDigest(value, head, encoding)
-    : null;
 
 const BLOCK = 64;
 const DIGEST = 32;

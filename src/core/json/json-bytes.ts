@@ -52,22 +52,37 @@ export const NOT_PLAIN = NOWHERE;
  * when it is read.
  */
 export function writeJson(value: object, at: number, style: Style): number {
-  writes += 1;
-  return writeContainer(value, at, style, 1);
+  writesSoFar += 1;
+  return writeValue(value, at, style, 0);
 }
 
-let writes = 0;
 /**
  * How often `writeJson` began: a writer of several values compares it to see that no other began in
  * between.
  */
-export const writesSoFar = (): number => writes;
+export let writesSoFar = 0;
 
-function writeContainer(value: object, at: number, style: Style, depth: number): number {
-  if (depth > style.maxDepth) return NOWHERE;
-  return Array.isArray(value)
-    ? writeItems(value, at, style, depth)
-    : writeMembers(value, at, style, depth);
+/** `depth` is how many objects and lists are around the value. */
+function writeValue(value: unknown, at: number, style: Style, depth: number): number {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value, at, style);
+    case 'number':
+      return writeNumber(value, at);
+    case 'boolean':
+      return writeAscii(value ? 'true' : 'false', at);
+    case 'object':
+      if (value === null) return writeAscii('null', at);
+      if (depth >= style.maxDepth) return NOWHERE;
+      return Array.isArray(value)
+        ? writeItems(value, at, style, depth + 1)
+        : writeMembers(value, at, style, depth + 1);
+    case 'undefined':
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return NOWHERE;
+  }
 }
 
 function writeItems(items: readonly unknown[], start: number, style: Style, depth: number): number {
@@ -92,19 +107,23 @@ function writeMembers(source: object, start: number, style: Style, depth: number
   if (labels === undefined || at === NOWHERE) return NOWHERE;
   target[at] = 0x7b;
   at += 1;
-  for (const { name, words, length } of labels) {
-    if (words === null) return NOWHERE;
+  for (let index = 0; index < labels.length; index += 1) {
+    const label = labels[index];
+    const words = label?.words ?? null;
+    if (label === undefined || words === null) return NOWHERE;
     // Up to three bytes more than the label has: what follows is written over them.
-    for (let index = 0; index < words.length; index += 1)
-      view.setInt32(at + 4 * index, words[index] ?? 0, true);
+    for (let word = 0; word < words.length; word += 1)
+      view.setInt32(at + 4 * word, words[word] ?? 0, true);
+    at += label.length;
+    const { name } = label;
     // Any object can be read by its own names.
     const value = (source as Readonly<Record<string, unknown>>)[name];
-    at = writeValue(
-      value,
-      at + length,
-      typeof value === 'object' && value !== null ? style.below(name, value) : style,
-      depth,
-    );
+    // Most are strings.
+    if (typeof value === 'string') at = writeString(value, at, style);
+    else {
+      const isNested = typeof value === 'object' && value !== null;
+      at = writeValue(value, at, isNested ? style.below(name, value) : style, depth);
+    }
     if (at > LIMIT) at = style.makeRoom(at);
     if (at === NOWHERE) return NOWHERE;
   }
@@ -112,76 +131,50 @@ function writeMembers(source: object, start: number, style: Style, depth: number
   return at + 1;
 }
 
-function writeValue(value: unknown, at: number, style: Style, depth: number): number {
-  switch (typeof value) {
-    case 'string': {
-      const end = writeShort(value, at);
-      return end === NOWHERE ? style.writeText(value, at) : end;
-    }
-    case 'number':
-      return Number.isFinite(value) ? writeNumber(value, at) : NOWHERE;
-    case 'boolean':
-      return writeAscii(value ? 'true' : 'false', at);
-    case 'object':
-      return value === null ? writeAscii('null', at) : writeContainer(value, at, style, depth + 1);
-    case 'undefined':
-    case 'bigint':
-    case 'function':
-    case 'symbol':
-      return NOWHERE;
-  }
-}
-
 /** 1 for characters that stand for themselves in JSON and are printable ASCII. */
 const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) =>
   unit < 0x20 || unit === 0x22 || unit === 0x5c || unit === 0x7f ? 0 : 1,
 );
 
-function writeShort(text: string, start: number): number {
-  if (text.length > SHORT) return NOWHERE;
-  target[start] = 0x22;
-  let at = start + 1;
-  for (let index = 0; index < text.length; index += 1) {
+function writeString(text: string, start: number, style: Style): number {
+  const { length } = text;
+  if (length > SHORT) return style.writeText(text, start);
+  const first = start + 1;
+  for (let index = 0; index < length; index += 1) {
     const unit = text.charCodeAt(index);
-    if (unit > 0x7f || PLAIN[unit] === 0) return NOWHERE;
-    target[at] = unit;
-    at += 1;
+    if (unit > 0x7f || PLAIN[unit] === 0) return style.writeText(text, start);
+    target[first + index] = unit;
   }
-  target[at] = 0x22;
-  return at + 1;
+  target[start] = 0x22;
+  target[first + length] = 0x22;
+  return first + length + 1;
 }
 
 /**
- * A finite number as ECMAScript writes it. The common kinds by their digits: a text of each would
- * be made and thrown away.
+ * A finite number as ECMAScript writes it. Those with up to two decimals by their digits: a text of
+ * each would be made and thrown away.
  */
 function writeNumber(value: number, start: number): number {
-  if ((value | 0) === value && value >= 0) return writeDigits(value, start);
   const hundredths = Math.round(value * 100);
   // Of all decimals with up to fifteen digits no two are the same number, so this one is its
   // shortest text.
-  if (hundredths <= 0 || hundredths > 1e9 || hundredths / 100 !== value)
-    return writeAscii(`${value}`, start);
-  const whole = Math.floor(hundredths / 100);
-  const at = writeDigits(whole, start);
-  const tenths = Math.floor((hundredths - 100 * whole) / 10);
-  const rest = hundredths - 100 * whole - 10 * tenths;
-  target[at] = 0x2e;
-  target[at + 1] = 0x30 + tenths;
-  target[at + 2] = 0x30 + rest;
-  return rest === 0 ? at + 2 : at + 3;
-}
-
-function writeDigits(value: number, start: number): number {
-  let length = 1;
-  for (let bound = 10; value >= bound; bound *= 10) length += 1;
-  let left = value;
-  for (let at = start + length - 1; at >= start; at -= 1) {
-    const above = Math.floor(left / 10);
+  if (hundredths < 0 || hundredths > 1e11 || hundredths / 100 !== value)
+    return Number.isFinite(value) ? writeAscii(`${value}`, start) : NOWHERE;
+  let left = (hundredths / 100) | 0;
+  const rest = hundredths - 100 * left;
+  let end = start + 1;
+  for (let bound = 10; left >= bound; bound *= 10) end += 1;
+  for (let at = end - 1; at >= start; at -= 1) {
+    const above = (left / 10) | 0;
     target[at] = 0x30 + left - 10 * above;
     left = above;
   }
-  return start + length;
+  if (rest === 0) return end;
+  const tenths = (rest / 10) | 0;
+  target[end] = 0x2e;
+  target[end + 1] = 0x30 + tenths;
+  target[end + 2] = 0x30 + rest - 10 * tenths;
+  return rest === 10 * tenths ? end + 2 : end + 3;
 }
 
 /** A text of ASCII as it is. The caller sees to the room. */
@@ -224,7 +217,12 @@ export function shapeCache<T>(
   // By first name, so that most look-ups meet one candidate.
   const shapes = new Map<string, Shape<T>[]>();
   return (source) => {
-    const candidates = shapes.get(firstNameOf(source));
+    let first = '';
+    for (const name in source) {
+      first = name;
+      break;
+    }
+    const candidates = shapes.get(first);
     if (candidates !== undefined) {
       for (const shape of candidates) if (hasNames(source, shape.names)) return shape.made;
     }
@@ -233,11 +231,6 @@ export function shapeCache<T>(
     if (made !== undefined) remember(shapes, { names, made });
     return made;
   };
-}
-
-function firstNameOf(source: object): string {
-  for (const name in source) return name;
-  return '';
 }
 
 function hasNames(source: object, names: readonly string[]): boolean {

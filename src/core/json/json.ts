@@ -39,65 +39,45 @@ export const Same = function (value: object): object {
 class Mark extends Same {
   #known: Known | null = null;
 
-  static isOn(value: object): boolean {
+  /**
+   * True only for values that are frozen in depth and can be shared and cached by identity. Not for
+   * all that are.
+   */
+  static isSnapshot(this: void, value: object): boolean {
     return #known in value;
   }
 
-  static knownOf(value: object): Known | null {
-    return #known in value ? value.#known : null;
-  }
-
-  static learn(value: object, known: Known): void {
-    if (#known in value) value.#known = known;
+  /**
+   * What is known about a snapshot, to be read and added to; `null` for any other value, which may
+   * change under the same identity.
+   */
+  static knownOf(this: void, value: object): Known | null {
+    if (!(#known in value)) return null;
+    return (value.#known ??= { text: null, hash: '', hasher: null });
   }
 }
 
 /** What was worked out about a snapshot, kept with it. */
 interface Known {
   /** Its canonical text; `null` where that is not known, or too long to be kept. */
-  readonly text: string | null;
-  /** Its hash by a hasher. */
-  readonly hash: string | null;
-  readonly hasher: ((value: JsonValue) => string) | null;
+  text: string | null;
+  /** Its hash by `hasher`, the last one that was asked. */
+  hash: string;
+  hasher: ((value: JsonValue) => string) | null;
 }
 
-/**
- * Puts the mark on a value that is frozen in depth. After freezing: on a list that is about to be
- * frozen it costs twice as much.
- */
-function mark(value: object): void {
-  new Mark(value);
-}
+/** What this module knows of a value by its identity. */
+export const { isSnapshot, knownOf } = Mark;
 
-/**
- * True only for values that are frozen in depth and can be shared and cached by identity. Not for
- * all that are.
- */
-export const isSnapshot = (value: object): boolean => Mark.isOn(value);
-
-/** The text that was kept with a snapshot, or `null`. */
-export const keptText = (value: object): string | null => Mark.knownOf(value)?.text ?? null;
-
-/**
- * Keeps a text with a snapshot; does nothing with any other value, which may change under the same
- * identity.
- */
-export function keepText(value: object, text: string): void {
-  const { hash = null, hasher = null } = Mark.knownOf(value) ?? {};
-  Mark.learn(value, { text, hash, hasher });
-}
-
-/**
- * The hash of a value by `hasher`. That of a snapshot is kept with it, for the last hasher that was
- * asked.
- */
+/** The hash of a value by `hasher`. That of a snapshot is kept with it. */
 export function hashBy(hasher: (value: JsonValue) => string, value: JsonValue): string {
-  if (typeof value !== 'object' || value === null) return hasher(value);
-  const known = Mark.knownOf(value);
-  if (known !== null && known.hash !== null && known.hasher === hasher) return known.hash;
+  const known = typeof value === 'object' && value !== null ? knownOf(value) : null;
+  if (known?.hasher === hasher) return known.hash;
   const hash = hasher(value);
-  // The hasher may have kept the text meanwhile.
-  Mark.learn(value, { text: keptText(value), hash, hasher });
+  if (known !== null) {
+    known.hash = hash;
+    known.hasher = hasher;
+  }
   return hash;
 }
 
@@ -116,10 +96,8 @@ export function snapshot(
   maxValues = Number.POSITIVE_INFINITY,
   maxDepth = MAX_JSON_DEPTH,
 ): JsonValue {
-  // What was copied before is JSON already, and most results of a layer are.
-  const isKnown = typeof value === 'object' && value !== null && Mark.isOn(value);
-  if (isKnown && maxValues === Number.POSITIVE_INFINITY) return value as JsonValue;
-  return copied(value, { isMarked: true, left: maxValues, maxDepth });
+  const isBounded = maxValues !== Number.POSITIVE_INFINITY || maxDepth !== MAX_JSON_DEPTH;
+  return copy(value, isBounded ? { isMarked: true, left: maxValues, maxDepth } : UNBOUNDED, opened);
 }
 
 /** Which limit of a snapshot a value is beyond, by the error that it gave. */
@@ -140,20 +118,14 @@ const tooDeep = (maxDepth: number): AlliumError =>
   new AlliumError('ERR_NOT_JSON', `the value nests deeper than ${maxDepth}`, { reason: TOO_DEEP });
 
 /**
- * A copy like a snapshot, without the mark: for what goes into a record and is
- * taken apart there.
+ * A copy like a snapshot, without the mark and with an outermost object that is not frozen: for
+ * what goes into a record and is taken apart there.
  */
-export function frozenCopy(value: unknown): JsonObject {
-  const copy = copied(value, UNMARKED);
-  if (!isObject(copy)) throw notJson('', 'is not an object');
-  return copy;
+export function openCopy(value: unknown): JsonObject {
+  const made = copy(value, UNMARKED, opened);
+  if (!isObject(made)) throw notJson('', 'is not an object');
+  return made;
 }
-
-const UNMARKED: Walk = {
-  isMarked: false,
-  left: Number.POSITIVE_INFINITY,
-  maxDepth: MAX_JSON_DEPTH,
-};
 
 /** `snapshot` for values that must be objects. */
 export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: number): JsonObject {
@@ -163,14 +135,19 @@ export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: nu
 }
 
 /**
- * Freezes in place what `JSON.parse` has just made and no other code holds. Depth must have been
- * checked before.
+ * Makes a snapshot in place of JSON that the caller has just made or parsed and no other code holds.
+ * Depth must have been checked before.
  */
 export function freezeParsed<T extends JsonValue>(value: T): T {
-  if (typeof value !== 'object' || value === null || Mark.isOn(value)) return value;
-  for (const item of Object.values(value)) freezeParsed(item);
-  Object.freeze(value);
-  mark(value);
+  if (typeof value !== 'object' || value === null || isSnapshot(value)) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) freezeParsed(value[index] as JsonValue);
+  } else {
+    const members = value as JsonObject; // Neither a list nor anything simple.
+    for (const name in members)
+      if (Object.hasOwn(members, name)) freezeParsed(members[name] ?? null);
+  }
+  new Mark(Object.freeze(value));
   return value;
 }
 
@@ -213,26 +190,27 @@ interface Walk {
   readonly maxDepth: number;
 }
 
-/** The objects around the one being copied, and the way to each: for the path in an error. */
-const open: object[] = [];
+const UNMARKED: Walk = {
+  isMarked: false,
+  left: Number.POSITIVE_INFINITY,
+  maxDepth: MAX_JSON_DEPTH,
+};
+const UNBOUNDED: Walk = { ...UNMARKED, isMarked: true };
+
+/**
+ * How many objects are open: those around the one being copied, and those of a copy that is under
+ * way while a getter in its value asks for another one.
+ */
+let opened = 0;
+/** They, and the way to each for the path in an error. Not cut back: to grow again costs more. */
+const open: (object | null)[] = [];
 /** `null` where an object is written in the form that its `toJSON` gave. */
 const steps: (string | number | null)[] = [];
-
-function copied(value: unknown, walk: Walk): JsonValue {
-  const outside = open.length;
-  try {
-    return copy(value, walk, outside);
-  } finally {
-    // A getter of a foreign value may ask for another copy in between.
-    open.length = outside;
-    steps.length = outside;
-  }
-}
 
 const refuse = (problem: string, outside: number): AlliumError =>
   notJson(
     steps
-      .slice(outside, open.length)
+      .slice(outside, opened)
       .map((step) => (typeof step === 'number' ? `[${step}]` : step === null ? '' : `.${step}`))
       .join('')
       .replace(/^\./, ''),
@@ -262,58 +240,60 @@ function copy(value: unknown, walk: Walk, outside: number): JsonValue {
 }
 
 function copyObject(value: object, walk: Walk, outside: number): JsonValue {
+  const at = opened;
+  const depth = at - outside;
   // Only values made here are marked, so this is JSON already.
-  const depth = open.length - outside;
-  if (Mark.isOn(value)) return bounded(value, walk, depth);
+  if (isSnapshot(value)) {
+    if (walk.left < Number.POSITIVE_INFINITY) demandRoom(value, walk, depth);
+    return value as JsonValue;
+  }
   if (depth >= walk.maxDepth)
     throw depth >= MAX_JSON_DEPTH
       ? refuse(`nests deeper than ${MAX_JSON_DEPTH}`, outside)
       : tooDeep(walk.maxDepth);
   // Few are open at a time: looking through them costs less than a set.
-  if (open.includes(value, outside)) throw refuse('contains itself', outside);
-  const plain = plainForm(value, outside);
-  const at = open.push(value) - 1;
+  for (let outer = outside; outer < at; outer += 1)
+    if (open[outer] === value) throw refuse('contains itself', outside);
+  const isList = Array.isArray(value);
+  const prototype: unknown = isList ? null : Object.getPrototypeOf(value);
+  const isPlain = prototype === null || prototype === Object.prototype;
+  const plain = isPlain ? value : plainForm(value, outside);
+  opened = at + 1;
+  open[at] = value;
   steps[at] = null;
-  const made =
-    plain === value ? copyContainer(value, at, walk, outside) : copy(plain, walk, outside);
-  open.pop();
-  steps.pop();
-  return made;
+  try {
+    if (plain !== value) return copy(plain, walk, outside);
+    const made = isList
+      ? copyArray(value, at, walk, outside)
+      : copyMembers(value, at, walk, outside);
+    if (walk.isMarked || depth > 0) Object.freeze(made);
+    // After freezing: on a list that is about to be frozen the mark costs twice as much.
+    if (walk.isMarked) new Mark(made);
+    return made;
+  } finally {
+    opened = at;
+    open[at] = null;
+  }
 }
 
 /** A snapshot is not copied again, but it can make the value around it too wide or too deep. */
-function bounded(value: object, walk: Walk, outerDepth: number): JsonValue {
-  if (walk.left < Number.POSITIVE_INFINITY) {
-    const pending = [{ node: value, depth: outerDepth + 1 }];
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { node, depth } = next;
-      if (depth > walk.maxDepth) throw tooDeep(walk.maxDepth);
-      const items = Object.values<unknown>(node as Record<string, unknown>);
-      walk.left -= items.length;
-      if (walk.left < 0) throw tooWide();
-      for (const item of items) if (isNode(item)) pending.push({ node: item, depth: depth + 1 });
-    }
+function demandRoom(value: object, walk: Walk, outerDepth: number): void {
+  const pending = [{ node: value, depth: outerDepth + 1 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { node, depth } = next;
+    if (depth > walk.maxDepth) throw tooDeep(walk.maxDepth);
+    const items = Object.values<unknown>(node as Record<string, unknown>);
+    walk.left -= items.length;
+    if (walk.left < 0) throw tooWide();
+    for (const item of items) if (isNode(item)) pending.push({ node: item, depth: depth + 1 });
   }
-  return value as JsonValue; // Only JSON is marked.
-}
-
-function copyContainer(value: object, at: number, walk: Walk, outside: number): JsonValue {
-  const container = Array.isArray(value)
-    ? copyArray(value, at, walk, outside)
-    : copyMembers(value, at, walk, outside);
-  Object.freeze(container);
-  if (walk.isMarked) mark(container);
-  return container;
 }
 
 /**
- * What the value wants to be as JSON. An own `toJSON` is data that was sent, never a method to
- * call.
+ * What an object that is neither a list nor a plain one wants to be as JSON. An own `toJSON` is
+ * data that was sent, never a method to call.
  */
 function plainForm(value: object, outside: number): unknown {
-  if (Array.isArray(value)) return value;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return value;
   if (value instanceof Map || value instanceof Set || value instanceof Promise) {
     throw refuse(`is a ${value.constructor.name}`, outside);
   }

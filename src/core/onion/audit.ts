@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { type ToolAnnotations, hintsOf } from '../contract/annotations.ts';
 import { AlliumError } from '../contract/errors.ts';
 import { statusRow } from '../contract/status.ts';
-import { frozenCopy, isObject, snapshotObject } from '../json/json.ts';
+import { openCopy, isObject, snapshotObject } from '../json/json.ts';
 import { stateOf } from './own-call.ts';
 import type { ToolCall } from '../contract/call.ts';
 
@@ -130,7 +130,7 @@ export function mergeRecords(record: AuditRecord | undefined, patch: AuditPatch)
 }
 
 const cleanPatch = (state: Pass, patch: AuditPatch): JsonObject => {
-  const copied = frozenCopy(patch);
+  const copied = openCopy(patch);
   return state.scrubs.length === 0 ? copied : cleanMembers(copied, state.scrubs);
 };
 

@@ -22,7 +22,7 @@ import { type ToolCall } from '../contract/call.ts';
 import { changedPaths } from '../json/changed-paths.ts';
 import { AlliumError, isAlliumError } from '../contract/errors.ts';
 import { hashCanonical } from '../json/hash-canonical.ts';
-import { hashBy, isObject } from '../json/json.ts';
+import { freezeParsed, hashBy, isObject } from '../json/json.ts';
 import { statusRow } from '../contract/status.ts';
 
 export const NO_CONDITIONS: Conditions = Object.freeze({
@@ -191,9 +191,7 @@ export function followApproval({ layer, call }: Frame, handed: ToolCall): ToolCa
       args,
       covered: passed.toolArgs,
       rewrites:
-        paths.length === 0
-          ? rewrites
-          : Object.freeze([...rewrites, Object.freeze({ layer: layer.name, paths })]),
+        paths.length === 0 ? rewrites : freezeParsed([...rewrites, { layer: layer.name, paths }]),
     }),
   });
   return passed;

@@ -8,6 +8,7 @@ import { type Content, renderContent } from '../contract/content.ts';
 import { nameInFrame, quoteFrames } from '../contract/voice.ts';
 import { type Pass, linkIn, linkOf, type ResultLink, slotOf } from './pass.ts';
 import type { Executed } from '../contract/status.ts';
+import { freezeParsed } from '../json/json.ts';
 import { type ErrorCode, oneLine } from '../contract/errors.ts';
 
 /** A result while it is put together: its texts come last. */
@@ -55,7 +56,8 @@ export function isResult(value: unknown): value is ToolResult {
   }
 }
 
-const NO_FILES: readonly OutputFileRef[] = Object.freeze([]);
+/** A snapshot, so that it is not copied where a result is changed. */
+const NO_FILES: readonly OutputFileRef[] = freezeParsed([]);
 /** No blocks were given: the text stands for them. */
 export const NO_CONTENT: Content = Object.freeze([]);
 

@@ -227,10 +227,10 @@ export type Check =
   | { readonly at: 'gate'; readonly run: Gate; readonly owner: string | null };
 
 /** One layer's declared change of arguments after an approval. */
-export interface Rewrite {
+export type Rewrite = {
   readonly layer: string;
   readonly paths: readonly string[];
-}
+};
 
 /** The call that was approved, and how far declared rewrites have taken it since. */
 export interface ApprovedCall {

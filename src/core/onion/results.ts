@@ -3,7 +3,7 @@
 import { linkOf, slotOf } from './pass.ts';
 import type { AuditPatch, EntryPatch } from '../contract/audit-record.ts';
 import type { Content, ContentBlock } from '../contract/content.ts';
-import { frozenCopy, snapshot, snapshotObject } from '../json/json.ts';
+import { openCopy, snapshot, snapshotObject } from '../json/json.ts';
 import { make, NO_CONTENT, remake, type ResultParts, withAudit } from './make-result.ts';
 import { AlliumError, describeThrown, type ErrorCode, oneLine } from '../contract/errors.ts';
 import { type ErrorClass, type Executed, statusRow, type ToolStatus } from '../contract/status.ts';
@@ -167,7 +167,7 @@ export function annotate(result: ToolResult, patch: AuditPatch, entry?: EntryPat
   const layer = at === null && frame?.sent === call ? null : frame;
   mergeAudit(state, patch, (frame === null ? 0 : frame.depth) + (layer === frame ? 0 : 1));
   if (entry !== undefined && layer !== null) {
-    const said = frozenCopy(entry) as EntryPatch;
+    const said = openCopy(entry) as EntryPatch;
     layer.line = layer.line === null ? said : { ...layer.line, ...said };
   }
   return withAudit(result, state.audit);

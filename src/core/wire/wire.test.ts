@@ -13,7 +13,7 @@ import {
 } from './wire.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
-const call = { sessionId: 'session-1', toolCallId: 'call-1', toolName: 'echo' };
+const call = { turn: { sessionId: 'session-1' }, callId: 'call-1', toolName: 'echo' };
 const names = { session_id: 'session-1', tool_call_id: 'call-1', tool_name: 'echo' };
 
 function refusalOf(convert: () => unknown): AlliumError {
@@ -252,8 +252,7 @@ describe('events', () => {
     } as const;
 
     expect(
-      toolCallUpdateEvent({
-        ...call,
+      toolCallUpdateEvent(call, {
         status: 'in_progress',
         error: null,
         executor: null,
@@ -264,7 +263,7 @@ describe('events', () => {
       ...names,
       status: 'in_progress',
     });
-    expect(toolCallUpdateEvent({ ...call, status: 'failed', ...ended })).toStrictEqual({
+    expect(toolCallUpdateEvent(call, { status: 'failed', ...ended })).toStrictEqual({
       type: 'tool_call_update',
       ...names,
       status: 'failed',
@@ -277,10 +276,7 @@ describe('events', () => {
   });
 
   it('say how far a tool is', () => {
-    const event = toolCallProgressEvent({
-      ...call,
-      progress: { progress: 1, total: 4, message: 'a quarter' },
-    });
+    const event = toolCallProgressEvent(call, { progress: 1, total: 4, message: 'a quarter' });
 
     expect(event).toStrictEqual({
       type: 'tool_call_progress',
@@ -299,13 +295,13 @@ describe('events', () => {
       layers: [{ name: 'consent', status: 'ok', started_at: 'a', ended_at: 'b' }],
     };
 
-    expect(toolCallAuditEvent({ ...call, audit })).toStrictEqual({
+    expect(toolCallAuditEvent(call, { audit, receipt: null })).toStrictEqual({
       type: 'tool_call_audit',
       ...names,
       audit: wireAudit,
     });
     expect(
-      toolCallAuditEvent({ ...call, audit, receipt: { argsHash: 'sha256:00', prev_hash: 'x' } }),
+      toolCallAuditEvent(call, { audit, receipt: { argsHash: 'sha256:00', prev_hash: 'x' } }),
     ).toStrictEqual({
       type: 'tool_call_audit',
       ...names,
@@ -318,9 +314,9 @@ describe('events', () => {
     const extra = { secret: 'hunter2' };
     const events = [
       toolCallEvent({ ...call, ...extra }),
-      toolCallUpdateEvent({ ...call, ...extra, status: 'paused' }),
-      toolCallProgressEvent({ ...call, ...extra, progress: {} }),
-      toolCallAuditEvent({ ...call, ...extra, audit: { layers: [] } }),
+      toolCallUpdateEvent({ ...call, ...extra }, { status: 'paused', ...extra }),
+      toolCallProgressEvent({ ...call, ...extra }, {}),
+      toolCallAuditEvent({ ...call, ...extra }, { audit: { layers: [] }, receipt: null, ...extra }),
     ];
 
     expect(

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import type { AuditRecord } from '../contract/audit-record.ts';
-import type { ExecutorKind, ToolProgress } from '../contract/call.ts';
+import type { ExecutorKind, ToolCall, ToolProgress, Turn } from '../contract/call.ts';
 import { isAlliumError } from '../contract/errors.ts';
 import { isObject, MAX_JSON_DEPTH, notJson, snapshot } from '../json/json.ts';
 import type { Executed } from '../contract/status.ts';
@@ -34,14 +34,10 @@ interface Place {
   readonly reach: Reach;
 }
 
+const OUTERMOST: Place = { above: null, step: '', member: '', depth: 0, reach: 'all' };
+
 function convertRecord(record: object, to: Spelling): JsonObject {
-  const converted = convert(record, to, {
-    above: null,
-    step: '',
-    member: '',
-    depth: 0,
-    reach: 'all',
-  });
+  const converted = convert(record, to, OUTERMOST);
   if (!isObject(converted)) throw notJson('', 'is not an object');
   return converted;
 }
@@ -68,17 +64,11 @@ const isScalar = (value: unknown): value is string | number | boolean | null =>
   Number.isFinite(value);
 
 function convertItems(items: readonly unknown[], to: Spelling, above: Place): readonly JsonValue[] {
+  const { member, reach } = above;
+  const depth = above.depth + 1;
   const converted: JsonValue[] = [];
   for (let step = 0; step < items.length; step += 1) {
-    converted.push(
-      convert(items[step], to, {
-        above,
-        step,
-        member: above.member,
-        depth: above.depth + 1,
-        reach: above.reach,
-      }),
-    );
+    converted.push(convert(items[step], to, { above, step, member, depth, reach }));
   }
   return Object.freeze(converted);
 }
@@ -88,6 +78,7 @@ function convertMembers(
   to: Spelling,
   above: Place,
 ): JsonObject {
+  const depth = above.depth + 1;
   const converted: Record<string, JsonValue> = {};
   for (const step of Object.keys(members)) {
     const value = members[step];
@@ -96,23 +87,19 @@ function convertMembers(
     const name = spellings[to];
     if (Object.hasOwn(converted, name))
       throw notJson(pathOf(above), `has two members that become "${name}"`);
-    const item = isScalar(value) ? value : convert(value, to, below(above, step, spellings.camel));
+    let item: JsonValue;
+    if (isScalar(value)) item = value;
+    else {
+      const member = spellings.camel;
+      const reach = reachBelow(above.reach, above.member, member);
+      item = convert(value, to, { above, step, member, depth, reach });
+    }
     // Assigning `__proto__` would set the prototype instead of a member.
     if (name === '__proto__')
       Object.defineProperty(converted, name, { value: item, enumerable: true });
     else converted[name] = item;
   }
   return Object.freeze(converted);
-}
-
-function below(above: Place, step: string, member: string): Place {
-  return {
-    above,
-    step,
-    member,
-    depth: above.depth + 1,
-    reach: reachBelow(above.reach, above.member, member),
-  };
 }
 
 function snapshotAt(value: unknown, place: Place): JsonValue {
@@ -133,11 +120,9 @@ function pathOf(place: Place): string {
   return path.replace(/^\./, '');
 }
 
-/** Which call an event is about. */
-export interface EventCall {
-  readonly sessionId: string;
-  readonly toolCallId: string;
-  readonly toolName: string;
+/** Which call an event is about: what it has of a call. */
+export interface EventCall extends Pick<ToolCall, 'callId' | 'toolName'> {
+  readonly turn: Pick<Turn, 'sessionId'>;
 }
 
 export interface WireCall {
@@ -184,24 +169,24 @@ export type ToolEvent =
   | ToolCallAuditEvent
   | TaskEvent;
 
-export const wireCall = ({ sessionId, toolCallId, toolName }: EventCall): WireCall => ({
-  session_id: sessionId,
-  tool_call_id: toolCallId,
-  tool_name: toolName,
-});
-
 /**
- * Frozen, like all of them. Each takes exactly the fields it names: a result spread into it leaks
- * nothing.
+ * Frozen, like all of them. Each takes exactly the fields it names: a result spread into a call or
+ * an update leaks nothing.
  */
 export const toolCallEvent = (call: EventCall): ToolCallEvent =>
-  Object.freeze({ type: 'tool_call', ...wireCall(call), status: 'pending' } as const);
+  Object.freeze({
+    type: 'tool_call',
+    session_id: call.turn.sessionId,
+    tool_call_id: call.callId,
+    tool_name: call.toolName,
+    status: 'pending',
+  } as const);
 
 /**
  * What `toolCallUpdateEvent` takes. A result's `null` counts as absent: on the wire absent is not
  * there.
  */
-export interface ToolCallUpdate extends EventCall {
+export interface ToolCallUpdate {
   readonly status: ToolCallUpdateEvent['status'];
   readonly executed?: Executed | undefined;
   readonly error?: string | null | undefined;
@@ -211,43 +196,50 @@ export interface ToolCallUpdate extends EventCall {
 }
 
 /** The event for a start, a pause or an ending. */
-export function toolCallUpdateEvent(update: ToolCallUpdate): ToolCallUpdateEvent {
+export function toolCallUpdateEvent(call: EventCall, update: ToolCallUpdate): ToolCallUpdateEvent {
   const { status, executed, error, errorCategory, executor, durationMs } = update;
-  return Object.freeze({
+  const event: { -readonly [K in keyof ToolCallUpdateEvent]: ToolCallUpdateEvent[K] } = {
     type: 'tool_call_update',
-    ...wireCall(update),
+    session_id: call.turn.sessionId,
+    tool_call_id: call.callId,
+    tool_name: call.toolName,
     status,
-    ...(executed === undefined ? {} : { executed }),
-    ...(error == null ? {} : { error }),
-    ...(errorCategory == null ? {} : { error_category: errorCategory }),
-    ...(executor == null ? {} : { executor }),
-    ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
-  } as const);
+  };
+  if (executed !== undefined) event.executed = executed;
+  if (error != null) event.error = error;
+  if (errorCategory != null) event.error_category = errorCategory;
+  if (executor != null) event.executor = executor;
+  if (durationMs !== undefined) event.duration_ms = durationMs;
+  return Object.freeze(event);
 }
 
 /** Throws `ERR_NOT_JSON` if the tool reported what JSON cannot say. */
-export function toolCallProgressEvent({
-  progress,
-  ...call
-}: EventCall & { readonly progress: ToolProgress }): ToolCallProgressEvent {
-  return Object.freeze({
+export const toolCallProgressEvent = (
+  call: EventCall,
+  progress: ToolProgress,
+): ToolCallProgressEvent =>
+  Object.freeze({
     type: 'tool_call_progress',
-    ...wireCall(call),
+    session_id: call.turn.sessionId,
+    tool_call_id: call.callId,
+    tool_name: call.toolName,
     progress: toWire(progress),
   } as const);
-}
 
 /** Takes the record as it is in memory; a receipt may be in either spelling. */
-export function toolCallAuditEvent({
-  audit,
-  receipt,
-  ...call
-}: EventCall & {
-  readonly audit: AuditRecord;
-  readonly receipt?: object | undefined;
-}): ToolCallAuditEvent {
-  const event = { type: 'tool_call_audit', ...wireCall(call), audit: toWire(audit) } as const;
-  return Object.freeze(receipt === undefined ? event : { ...event, receipt: toWire(receipt) });
+export function toolCallAuditEvent(
+  call: EventCall,
+  { audit, receipt }: { readonly audit: AuditRecord; readonly receipt: object | null },
+): ToolCallAuditEvent {
+  const event: { -readonly [K in keyof ToolCallAuditEvent]: ToolCallAuditEvent[K] } = {
+    type: 'tool_call_audit',
+    session_id: call.turn.sessionId,
+    tool_call_id: call.callId,
+    tool_name: call.toolName,
+    audit: toWire(audit),
+  };
+  if (receipt !== null) event.receipt = toWire(receipt);
+  return Object.freeze(event);
 }
 
 /**
@@ -267,14 +259,22 @@ export interface TaskEvent extends WireCall {
 }
 
 /** What `taskEvent` takes. */
-export interface TaskUpdate extends EventCall {
+export interface TaskUpdate {
   readonly taskId: string;
   readonly status: TaskEvent['status'];
   readonly text?: string | undefined;
 }
 
-export function taskEvent(update: TaskUpdate): TaskEvent {
-  const { taskId, status, text } = update;
-  const event = { type: 'task', ...wireCall(update), task_id: taskId, status } as const;
-  return Object.freeze(text === undefined ? event : { ...event, content: text });
+/** `call` is the one that started the task. */
+export function taskEvent(call: EventCall, { taskId, status, text }: TaskUpdate): TaskEvent {
+  const event: { -readonly [K in keyof TaskEvent]: TaskEvent[K] } = {
+    type: 'task',
+    session_id: call.turn.sessionId,
+    tool_call_id: call.callId,
+    tool_name: call.toolName,
+    task_id: taskId,
+    status,
+  };
+  if (text !== undefined) event.content = text;
+  return Object.freeze(event);
 }

@@ -3,6 +3,7 @@
  * call.
  */
 
+import type { ToolCall } from '../../core/contract/call.ts';
 import { describeThrown } from '../../core/contract/errors.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { ToolEvent } from '../../core/wire/wire.ts';
@@ -15,8 +16,13 @@ export type EventListener<N extends EventName | '*'> = (
 
 export interface EventHub {
   readonly on: <N extends EventName | '*'>(name: N, listener: EventListener<N>) => () => void;
-  /** Builds the event only if it has a listener. */
-  readonly emit: (name: EventName, build: () => ToolEvent) => void;
+  /** Builds the event of a call only if it has a listener: of the call and what there is to say. */
+  readonly emit: <T>(
+    name: EventName,
+    build: (call: ToolCall, news: T) => ToolEvent,
+    call: ToolCall,
+    news: T,
+  ) => void;
 }
 
 const NAMES: Readonly<Record<EventName, true>> = {
@@ -31,47 +37,52 @@ const HEARD = {
   listener: expected.required(expected.function),
 };
 
+type Listener = (event: ToolEvent) => unknown;
+const NOBODY: readonly Listener[] = [];
+
 export function createEventHub(logger: Logger): EventHub {
-  const listeners = new Map<string, Set<(event: ToolEvent) => unknown>>();
+  // Lists are replaced and never changed: a listener may go, or come, while others are told.
+  const listeners = new Map<string, readonly Listener[]>();
   const failed = (thrown: unknown) =>
     logger.warn({ error: describeThrown(thrown) }, 'an event listener failed');
-  /** A record that cannot be written is one event less, and not one call less. */
-  const built = (name: EventName, build: () => ToolEvent): ToolEvent | null => {
-    try {
-      return build();
-    } catch (thrown) {
-      logger.error({ event: name, error: describeThrown(thrown) }, 'an event could not be made');
-      return null;
-    }
-  };
 
-  const tell = (listener: (event: ToolEvent) => unknown, event: ToolEvent): void => {
-    try {
-      const answer = listener(event);
-      if (answer instanceof Promise) answer.catch(failed);
-    } catch (thrown) {
-      failed(thrown);
+  const tell = (told: readonly Listener[], event: ToolEvent): void => {
+    for (const listener of told) {
+      try {
+        const answer = listener(event);
+        if (answer instanceof Promise) answer.catch(failed);
+      } catch (thrown) {
+        failed(thrown);
+      }
     }
   };
 
   return {
     on(name, listener) {
       checkOptions('on', { event: name, listener }, HEARD);
-      const set = listeners.get(name) ?? new Set();
-      listeners.set(name, set);
       // The emitter hands a listener only events of the name it was registered for.
-      const registered = listener as (event: ToolEvent) => unknown;
-      set.add(registered);
-      return () => void set.delete(registered);
+      const registered = listener as Listener;
+      const before = listeners.get(name) ?? NOBODY;
+      if (!before.includes(registered)) listeners.set(name, [...before, registered]);
+      return () => {
+        const left = (listeners.get(name) ?? NOBODY).filter((each) => each !== registered);
+        listeners.set(name, left);
+      };
     },
-    emit(name, build) {
-      // Most hosts listen to nothing.
-      if (listeners.size === 0) return;
-      const listening = [...(listeners.get(name) ?? []), ...(listeners.get('*') ?? [])];
-      if (listening.length === 0) return;
-      const event = built(name, build);
-      if (event === null) return;
-      for (const listener of listening) tell(listener, event);
+    emit(name, build, call, news) {
+      const own = listeners.get(name) ?? NOBODY;
+      const all = listeners.get('*') ?? NOBODY;
+      if (own.length === 0 && all.length === 0) return;
+      let event: ToolEvent;
+      try {
+        event = build(call, news);
+      } catch (thrown) {
+        // A record that cannot be written is one event less, and not one call less.
+        logger.error({ event: name, error: describeThrown(thrown) }, 'an event could not be made');
+        return;
+      }
+      tell(own, event);
+      tell(all, event);
     },
   };
 }

@@ -141,9 +141,10 @@ export interface IntakeLimits {
 }
 
 /** Arguments as they will be used, or the sentence that tells the model what is wrong with them. */
-export type Intake =
-  | { readonly args: JsonObject; readonly problem: null }
-  | { readonly args: JsonObject; readonly problem: string };
+export interface Intake {
+  readonly args: JsonObject;
+  readonly problem: string | null;
+}
 
 const NONE: JsonObject = freezeParsed({});
 const broken = (problem: string): Intake => ({ args: NONE, problem });
@@ -155,7 +156,9 @@ const broken = (problem: string): Intake => ({ args: NONE, problem });
 export function readArguments(given: unknown, limits: IntakeLimits): Intake {
   if (typeof given === 'string') return readText(given, limits);
   try {
-    return readObject(given, limits);
+    if (!isObject(given)) return broken(notObject(given));
+    const args = snapshotObject(given, limits.maxArgsValues, limits.maxArgsDepth);
+    return mostBytes(args) <= limits.maxArgsBytes ? { args, problem: null } : weighed(args, limits);
   } catch (error) {
     const excess = excessBehind(error);
     if (excess !== null) return broken(excessText(excess, limits));
@@ -166,32 +169,40 @@ export function readArguments(given: unknown, limits: IntakeLimits): Intake {
   }
 }
 
-function readObject(given: unknown, limits: IntakeLimits): Intake {
-  if (!isObject(given)) return broken(`the arguments must be a JSON object, got ${kindOf(given)}`);
-  const { maxArgsValues, maxArgsDepth, maxArgsBytes } = limits;
-  const args = snapshotObject(given, maxArgsValues, maxArgsDepth);
-  const bytes = mostBytes(args) > maxArgsBytes ? Buffer.byteLength(JSON.stringify(args)) : 0;
-  return bytes > maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
+/** Arguments that may be too large, or hold what `unfit` finds. */
+function weighed(args: JsonObject, limits: IntakeLimits): Intake {
+  const bytes = Buffer.byteLength(JSON.stringify(args));
+  return bytes > limits.maxArgsBytes ? broken(tooLarge(bytes, limits)) : checked(args);
 }
 
 /** What one character or one number takes as JSON at most. */
 const MOST_PER_UNIT = 6;
 const MOST_PER_NUMBER = 25;
 
-/** More than a value takes as JSON: most are so small that they need not be written to know. */
+/**
+ * More than a value takes as JSON, because most are so small that they need not be written to know;
+ * `UNFIT` where `unfit` finds something.
+ */
 function mostBytes(value: JsonValue): number {
-  if (typeof value === 'string') return MOST_PER_UNIT * value.length + 2;
+  if (typeof value === 'string')
+    return value.isWellFormed() ? MOST_PER_UNIT * value.length + 2 : UNFIT;
   if (typeof value !== 'object' || value === null) return MOST_PER_NUMBER;
   let most = 2;
   if (Array.isArray(value)) {
-    for (const item of value as readonly JsonValue[]) most += 1 + mostBytes(item);
+    for (let index = 0; index < value.length; index += 1)
+      most += 1 + mostBytes(value[index] as JsonValue); // What is in JSON is JSON.
     return most;
   }
   const members = value as JsonObject; // Neither a list nor anything simple.
-  for (const name in members)
-    most += MOST_PER_UNIT * name.length + 4 + mostBytes(members[name] ?? null);
+  for (const name in members) {
+    if (name === '__proto__') return UNFIT;
+    most += 2 + mostBytes(name) + mostBytes(members[name] ?? null);
+  }
   return most;
 }
+
+/** Not within any limit, an infinite one included. */
+const UNFIT = Number.NaN;
 
 function readText(text: string, limits: IntakeLimits): Intake {
   const bytes = Buffer.byteLength(text);
@@ -202,8 +213,7 @@ function readText(text: string, limits: IntakeLimits): Intake {
   } catch {
     return broken('the arguments are not valid JSON; send one complete JSON object');
   }
-  if (!isObject(parsed))
-    return broken(`the arguments must be a JSON object, got ${kindOf(parsed)}`);
+  if (!isObject(parsed)) return broken(notObject(parsed));
   // Before anything else walks over them: every further walk costs as much as there are values.
   const excess = excessOf(parsed, limits.maxArgsDepth, limits.maxArgsValues);
   if (excess !== null) return broken(excessText(excess, limits));
@@ -253,7 +263,7 @@ const excessText = (excess: 'deep' | 'wide', limits: IntakeLimits): string =>
     ? `the arguments nest too deep: at most ${limits.maxArgsDepth} levels are taken`
     : `the arguments hold too many values: at most ${limits.maxArgsValues} are taken; send less at a time`;
 
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : typeof value;
+function notObject(value: unknown): string {
+  const kind = Array.isArray(value) ? 'a list' : typeof value;
+  return `the arguments must be a JSON object, got ${value === null ? 'null' : kind}`;
 }

@@ -27,12 +27,12 @@ import { isObject } from '../../core/json/json.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import type { AbortSource } from '../../core/time/abort.ts';
 import type { Executed } from '../../core/contract/status.ts';
+import { toolCallProgressEvent } from '../../core/wire/wire.ts';
 import { ownDefinition } from '../../tools/own-definition.ts';
 import type { Logger, Tool, ToolRequest } from '../../tools/tool.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { EventHub } from '../events/events.ts';
 import { stripHidden, readArguments } from './arguments.ts';
-import { progressEvent } from '../run/lifecycle.ts';
 import type { ResolvedLimits, Seat } from './limits.ts';
 import type { DispatchRecord } from '../record.ts';
 
@@ -224,7 +224,7 @@ function tell(
 ): void {
   if (record.done) return;
   record.reported += 1;
-  hub.emit('tool_call_progress', () => progressEvent(call, progress));
+  hub.emit('tool_call_progress', toolCallProgressEvent, call, progress);
   try {
     onProgress?.(progress);
   } catch (thrown) {

@@ -3,7 +3,7 @@
  * call of its own.
  */
 
-import { taskEvent } from '../../core/wire/wire.ts';
+import { taskEvent, toolCallUpdateEvent } from '../../core/wire/wire.ts';
 import { slotOf } from '../../core/onion/pass.ts';
 import { annotate, fail } from '../../core/onion/results.ts';
 import type { JsonValue } from '../../core/json/json-value.ts';
@@ -23,7 +23,7 @@ import {
   type ToolRequest,
 } from '../../tools/tool.ts';
 import type { EventHub } from '../events/events.ts';
-import { startedEvent } from './lifecycle.ts';
+import { STARTED } from './lifecycle.ts';
 import type { CallOptions, Opening } from '../intake/open-call.ts';
 import { recordOf } from '../record.ts';
 
@@ -57,11 +57,9 @@ export function backgroundStarter(
   const { hub } = parts;
   return (call, background) =>
     parts.run(call, async (admitted) => {
-      hub.emit('tool_call_update', () => startedEvent(admitted));
+      hub.emit('tool_call_update', toolCallUpdateEvent, admitted, STARTED);
       const { toolName, callId, turn } = admitted;
-      const told = { sessionId: turn.sessionId, toolCallId: callId, toolName };
-      const tell = (update: BackgroundUpdate) =>
-        hub.emit('task', () => taskEvent({ ...told, ...update }));
+      const tell = (update: BackgroundUpdate) => hub.emit('task', taskEvent, admitted, update);
       const run = (id: string, signal: AbortSignal) => runTask(admitted, id, signal, parts);
       try {
         return started(

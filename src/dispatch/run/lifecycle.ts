@@ -6,14 +6,15 @@
 import { types } from 'node:util';
 import { causeOf, fail } from '../../core/onion/results.ts';
 import { receiptOf } from '../../core/onion/account.ts';
-import type { ToolCall, ToolProgress } from '../../core/contract/call.ts';
+import type { ToolCall } from '../../core/contract/call.ts';
 import { describeThrown, isAlliumError } from '../../core/contract/errors.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { outcomeOf } from '../../core/contract/status.ts';
 import {
   toolCallAuditEvent,
   toolCallEvent,
-  toolCallProgressEvent,
+  type ToolCallUpdate,
+  type ToolCallUpdateEvent,
   toolCallUpdateEvent,
 } from '../../core/wire/wire.ts';
 import type { Logger } from '../../tools/tool.ts';
@@ -32,7 +33,7 @@ export interface LifecycleParts {
 
 /** Tells the listeners that a call has come. A resumed one was announced when it first came. */
 export function announce(call: ToolCall, { hub }: LifecycleParts): void {
-  if (call.turn.resumes === undefined) hub.emit('tool_call', () => toolCallEvent(namesOf(call)));
+  if (call.turn.resumes === undefined) hub.emit('tool_call', toolCallEvent, call, null);
 }
 
 /**
@@ -45,7 +46,13 @@ export function finished(
   parts: LifecycleParts,
 ): ToolResult | Promise<ToolResult> {
   recordOf(call).done = true;
-  if (isTooLong(answer, parts))
+  const { outputFiles, renderedResult: text } = answer;
+  // A large text becomes an output file, unless a layer has kept it aside already.
+  const isTooLong =
+    outputFiles.length === 0 &&
+    text.length * 3 > parts.maxPreviewBytes &&
+    Buffer.byteLength(text) > parts.maxPreviewBytes;
+  if (isTooLong)
     return keptAside(call, answer, parts).then((shown) => noted(call, answer, shown, parts));
   return noted(call, answer, answer, parts);
 }
@@ -68,11 +75,15 @@ function told(
   result: ToolResult,
   parts: LifecycleParts,
 ): ToolResult {
+  const { hub } = parts;
   if (!answer.ok) {
     logFailure(call, answer, parts);
     logHookFailure(call, answer, parts);
   }
-  tellEnding(call, result, parts);
+  const { audit } = result;
+  if (audit !== undefined)
+    hub.emit('tool_call_audit', toolCallAuditEvent, call, { audit, receipt: receiptOf(result) });
+  hub.emit('tool_call_update', endingEvent, call, result);
   return result;
 }
 
@@ -133,53 +144,22 @@ export const answerOf = (call: ToolCall, raised: unknown): ToolResult =>
     ? raised.result
     : fail(call, 'exception', raised, 'The call failed outside its tool.');
 
-function tellEnding(call: ToolCall, result: ToolResult, { hub }: LifecycleParts): void {
-  const { audit } = result;
-  const receipt = receiptOf(result) ?? undefined;
-  if (audit !== undefined)
-    hub.emit('tool_call_audit', () => toolCallAuditEvent({ ...namesOf(call), audit, receipt }));
-  hub.emit('tool_call_update', () => endingOf(call, result));
-}
+/** What there is to say of a call that has started. */
+export const STARTED: ToolCallUpdate = Object.freeze({ status: 'in_progress' });
 
-export const startedEvent = (call: ToolCall) =>
-  toolCallUpdateEvent({ ...namesOf(call), status: 'in_progress' });
-
-export const progressEvent = (call: ToolCall, progress: ToolProgress) =>
-  toolCallProgressEvent({ ...namesOf(call), progress });
-
-const namesOf = (call: ToolCall) => ({
-  sessionId: call.turn.sessionId,
-  toolCallId: call.callId,
-  toolName: call.toolName,
-});
-
-function endingOf(call: ToolCall, result: ToolResult) {
-  const { error, errorCategory, executor } = result;
-  return toolCallUpdateEvent({
-    ...namesOf(call),
-    status: endingStatus(result),
-    executed: result.executed,
-    ...(error === null ? {} : { error }),
-    ...(errorCategory === null ? {} : { errorCategory }),
-    ...(executor === null ? {} : { executor }),
+function endingEvent(call: ToolCall, result: ToolResult): ToolCallUpdateEvent {
+  const { status, executed, error, errorCategory, executor } = result;
+  const outcome = outcomeOf(result);
+  const ending = outcome === 'interrupted' ? 'paused' : outcome;
+  return toolCallUpdateEvent(call, {
+    status: status === 'cancelled' ? 'cancelled' : ending,
+    executed,
+    error,
+    errorCategory,
+    executor,
     durationMs: result.executionDurationMs,
   });
 }
-
-function endingStatus(result: ToolResult): 'completed' | 'failed' | 'cancelled' | 'paused' {
-  if (result.status === 'cancelled') return 'cancelled';
-  const outcome = outcomeOf(result);
-  return outcome === 'interrupted' ? 'paused' : outcome;
-}
-
-/** A large text becomes an output file, unless a layer has kept it aside already. */
-const isTooLong = (
-  { outputFiles, renderedResult: text }: ToolResult,
-  { maxPreviewBytes }: LifecycleParts,
-): boolean =>
-  outputFiles.length === 0 &&
-  text.length * 3 > maxPreviewBytes &&
-  Buffer.byteLength(text) > maxPreviewBytes;
 
 /** Losing the file is a pity, not a failure: the preview says so. */
 async function keptAside(

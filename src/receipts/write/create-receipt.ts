@@ -47,7 +47,7 @@ const AUDIT_LABEL = Buffer.from(',"audit":');
 export function layOut({ fields, audit, emittedMs }: ReceiptDraft, uri: string): number {
   const isPlaced = audit !== null && ('receiptUri' in audit || 'receipt_uri' in audit);
   if (audit === null || isPlaced || fields.record === 'intent') return NOT_PLAIN;
-  const before = writesSoFar();
+  const before = writesSoFar;
   const head = writeWire(fields, 0);
   if (head === NOT_PLAIN) return NOT_PLAIN;
   bytes.set(AUDIT_LABEL, head - 1);
@@ -59,7 +59,7 @@ export function layOut({ fields, audit, emittedMs }: ReceiptDraft, uri: string):
   if (whole === NOT_PLAIN) return NOT_PLAIN;
   const end = writeWire({ emitted_at: isoTime(emittedMs) }, whole);
   // A getter in the record may have had something else written into `bytes` meanwhile.
-  if (end === NOT_PLAIN || writesSoFar() !== before + 4) return NOT_PLAIN;
+  if (end === NOT_PLAIN || writesSoFar !== before + 4) return NOT_PLAIN;
   bytes[record - 1] = COMMA;
   bytes[whole] = COMMA;
   return end - 1;
