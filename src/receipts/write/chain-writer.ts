@@ -8,7 +8,7 @@ import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
 import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
 import type { Appended, Durability, Receipt, ReceiptDraft } from '../receipt.ts';
-import { layOut, receiptOf } from './create-receipt.ts';
+import { layOut, receiptOf } from './build-receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import {
   addOpenBytes,

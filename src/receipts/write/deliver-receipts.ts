@@ -10,7 +10,7 @@ import type {
   ReceiptDraft,
   ReceiptSink,
 } from '../receipt.ts';
-import { receiptOf } from './create-receipt.ts';
+import { receiptOf } from './build-receipt.ts';
 
 /** A receipt that was handed to the sink. */
 export interface Sent {
