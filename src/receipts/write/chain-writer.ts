@@ -11,12 +11,11 @@ import type { Appended, Durability, Receipt, ReceiptDraft } from '../receipt.ts'
 import { layOut, receiptOf } from './build-receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import {
-  addOpenBytes,
-  addOpenText,
-  giveBackBytes,
+  addLine,
+  giveBackLines,
   joinedLines,
   openLines,
-  type OpenLines,
+  type ReceiptLines,
 } from './render-batch.ts';
 import {
   closeSegments,
@@ -57,8 +56,7 @@ interface Waiter {
 
 /** Receipts that go out in one write. All with the same durability share one promise. */
 interface Waiting {
-  /** `null` where there are none. */
-  receipts: OpenLines | null;
+  readonly receipts: ReceiptLines;
   written: Waiter | null;
   synced: Waiter | null;
 }
@@ -71,7 +69,7 @@ const KEPT = Promise.resolve();
 /** What a writer has before it. */
 interface Queue {
   readonly chain: Segments;
-  waiting: Waiting;
+  waiting: Waiting | null;
   /** What is being written. */
   taken: Waiting | null;
   /** The number of the receipt that was appended last. */
@@ -81,44 +79,42 @@ interface Queue {
 }
 
 /**
- * A writer for an open chain. `uriOf` gives the URI of a receipt by its number; `release` gives the
- * chain back.
+ * A writer for an open chain. `file` is the URL that the URIs of its receipts begin with; `release`
+ * gives the chain back.
  */
 export function createChainWriter(
   chain: Segments,
-  uriOf: (seq: number) => string,
+  file: string,
   key: HashKey | null,
   release: () => void,
 ): ChainWriter {
   const queue: Queue = {
     chain,
-    waiting: nothingWaiting(),
+    waiting: null,
     taken: null,
     seq: chain.end.count,
     failure: null,
     running: null,
   };
+  const append: ChainWriter['append'] = (build, durability) => {
+    const seq = queue.seq + 1;
+    const uri = `${file}#seq=${seq}`;
+    const open = Buffer.from(receiptText(build(uri), key), 'latin1');
+    return { uri, kept: add(queue, seq, open, open.length, durability) };
+  };
   return {
-    append(build, durability) {
-      const seq = queue.seq + 1;
-      const uri = uriOf(seq);
-      const text = receiptText(build(uri), key);
-      addOpenText(roomFor(queue, seq, text.length), text);
-      return appended(queue, seq, uri, durability);
-    },
+    append,
     appendDraft(draft, durability) {
       const seq = queue.seq + 1;
-      const uri = uriOf(seq);
+      const uri = `${file}#seq=${seq}`;
       const length = layOut(draft, uri);
-      if (length === NOT_PLAIN) {
-        const text = receiptText(receiptOf(draft, uri), key);
-        addOpenText(roomFor(queue, seq, text.length), text);
-      } else addOpenBytes(roomFor(queue, seq, length), bytes, 0, length);
-      return appended(queue, seq, uri, durability);
+      return length === NOT_PLAIN
+        ? append((place) => receiptOf(draft, place), durability)
+        : { uri, kept: add(queue, seq, bytes, length, durability) };
     },
     ready() {
       if (queue.failure !== null) {
-        void start(queue);
+        queue.running ??= run(queue);
         // A failed sync leaves nothing to write, and no file either.
         return settle(queue).then(() => openIfNone(queue));
       }
@@ -126,11 +122,15 @@ export function createChainWriter(
       return KEPT.then(() => openIfNone(queue));
     },
     async flush() {
-      if (queue.waiting.receipts !== null || queue.failure !== null) void start(queue);
+      if (queue.waiting !== null || queue.failure !== null) queue.running ??= run(queue);
       await settle(queue);
     },
     writeNow() {
-      if (queue.taken !== null || queue.failure !== null || queue.waiting.synced !== null)
+      if (
+        queue.taken !== null ||
+        queue.failure !== null ||
+        (queue.waiting?.synced ?? null) !== null
+      )
         return false;
       writeOutNow(queue);
       return queue.failure === null;
@@ -145,39 +145,59 @@ export function createChainWriter(
   };
 }
 
-/** Where the receipt that is number `seq` is added. */
-function roomFor(queue: Queue, seq: number, length: number): OpenLines {
+/** Puts receipt number `seq` behind the others. Answers when it is kept. */
+function add(
+  queue: Queue,
+  seq: number,
+  open: Buffer,
+  length: number,
+  durability: Durability,
+): Promise<void> {
   if (queue.seq !== seq - 1)
     throw new Error('a receipt cannot be appended while another one is being built');
-  const lines = (queue.waiting.receipts ??= openLines());
-  const bytesBefore = lines.length + (queue.taken?.receipts?.length ?? 0);
+  const bytesBefore = (queue.waiting?.receipts.length ?? 0) + (queue.taken?.receipts.length ?? 0);
   if (bytesBefore + length > MAX_WAITING_BYTES)
     throw queue.failure ?? new Error('too many receipts wait to be written');
-  return lines;
-}
-
-function appended(queue: Queue, seq: number, uri: string, durability: Durability): Appended {
+  const waiting = (queue.waiting ??= nothingWaiting());
+  addLine(waiting.receipts, open, length, seq);
   queue.seq = seq;
-  const kept = durability === 'background' ? KEPT : waiterFor(queue, durability);
-  void start(queue);
-  return { uri, kept };
+  let kept = KEPT;
+  if (durability === 'write') kept = (waiting.written ??= createWaiter()).promise;
+  if (durability === 'fsync') kept = (waiting.synced ??= createWaiter()).promise;
+  queue.running ??= run(queue);
+  return kept;
 }
 
-const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
+const isAwaited = (waiting: Waiting | null): boolean =>
+  waiting !== null && (waiting.written !== null || waiting.synced !== null);
 
+/** Writes what waits, and settles its promises. Never rejects. */
 async function run(queue: Queue): Promise<void> {
-  const { written, synced } = queue.waiting;
+  const { chain } = queue;
   // What is appended in one go is written in one go. Where no call waits for its receipt, calls
   // that are under way come first: in this turn of the event loop nothing is chained or written.
-  await (written === null && synced === null ? turnOfTheLoop() : KEPT);
+  await (isAwaited(queue.waiting) ? KEPT : turnOfTheLoop());
   do {
-    await writeOut(queue);
+    const taken = take(queue);
+    const { receipts, written, synced } = taken;
+    let done = 0;
+    try {
+      if (synced !== null) chain.isDurable = true;
+      while (done < receipts.ends.length) {
+        const batch = await writeSome(chain, receipts, done, synced !== null);
+        done += batch.taken;
+        if (batch.full) await rotate(chain);
+      }
+      written?.resolve();
+      if (synced !== null) await syncSegment(chain);
+      synced?.resolve();
+      conclude(queue, taken, done, null);
+    } catch (cause) {
+      conclude(queue, taken, done, unavailable(cause));
+    }
     // After a failure only receipts that calls wait for are tried at once; others go with the next
     // append.
-  } while (
-    queue.waiting.receipts !== null &&
-    (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
-  );
+  } while (queue.waiting !== null && (queue.failure === null || isAwaited(queue.waiting)));
   queue.running = null;
 }
 
@@ -195,36 +215,14 @@ function openIfNone({ chain, running }: Queue): void {
   }
 }
 
-/** Writes what waits, and settles its promises. Never rejects. */
-async function writeOut(queue: Queue): Promise<void> {
-  const { chain } = queue;
-  const taken = take(queue);
-  const { receipts, written, synced } = taken;
-  let done = 0;
-  try {
-    if (synced !== null) chain.isDurable = true;
-    while (receipts !== null && done < receipts.ends.length) {
-      const batch = await writeSome(chain, receipts, done, synced !== null);
-      done += batch.taken;
-      if (batch.full) await rotate(chain);
-    }
-    written?.resolve();
-    if (synced !== null) await syncSegment(chain);
-    synced?.resolve();
-    conclude(queue, taken, done, null);
-  } catch (cause) {
-    conclude(queue, taken, done, unavailable(cause));
-  }
-}
-
-/** The same without waiting, where no receipt has to be on disk. Never throws. */
+/** What `run` does, without waiting, where no receipt has to be on disk. Never throws. */
 function writeOutNow(queue: Queue): void {
   const { chain } = queue;
   const taken = take(queue);
   const { receipts, written } = taken;
   let done = 0;
   try {
-    while (receipts !== null && done < receipts.ends.length) {
+    while (done < receipts.ends.length) {
       const batch = writeSomeNow(chain, receipts, done);
       done += batch.taken;
       if (batch.full) rotateNow(chain);
@@ -237,8 +235,8 @@ function writeOutNow(queue: Queue): void {
 }
 
 function take(queue: Queue): Waiting {
-  const taken = queue.waiting;
-  queue.waiting = nothingWaiting();
+  const taken = queue.waiting ?? nothingWaiting();
+  queue.waiting = null;
   queue.taken = taken;
   return taken;
 }
@@ -246,31 +244,21 @@ function take(queue: Queue): Waiting {
 /** What could not be written waits again, before what came meanwhile. */
 function conclude(queue: Queue, taken: Waiting, done: number, failure: Error | null): void {
   const { receipts, written, synced } = taken;
-  const { waiting } = queue;
   queue.taken = null;
   queue.failure = failure;
   if (failure !== null) {
     written?.reject(failure);
     synced?.reject(failure);
   }
-  if (receipts === null) return;
   if (done < receipts.ends.length) {
-    const later = waiting.receipts;
-    waiting.receipts = joinedLines(receipts, done, later);
-    if (later !== null) giveBackBytes(later);
+    const later = queue.waiting ?? nothingWaiting();
+    queue.waiting = { ...later, receipts: joinedLines(receipts, done, later.receipts) };
+    giveBackLines(later.receipts);
   }
-  giveBackBytes(receipts);
+  giveBackLines(receipts);
 }
 
-const nothingWaiting = (): Waiting => ({ receipts: null, written: null, synced: null });
-
-function waiterFor({ waiting }: Queue, durability: 'write' | 'fsync'): Promise<void> {
-  const waiter =
-    durability === 'fsync'
-      ? (waiting.synced ??= createWaiter())
-      : (waiting.written ??= createWaiter());
-  return waiter.promise;
-}
+const nothingWaiting = (): Waiting => ({ receipts: openLines(), written: null, synced: null });
 
 function createWaiter(): Waiter {
   let resolve: () => void = () => {};
