@@ -34,10 +34,10 @@ export function buildReceipt(call: ToolCall, result: ToolResult, durationMs: num
   // still at work here.
   fields.blocked_by = blockedBy ?? (status === 'audit_unavailable' ? 'auditLog' : null);
   fields.duration_ms = Math.max(0, Math.round(durationMs * 1000) / 1000);
-  fields.approved_hash = hashOrNull(call, approvedArgs);
+  if (approvedArgs !== null) fields.approved_hash = hashOf(call, approvedArgs);
   // An executor may know that it never got as far as the tool.
-  fields.executed_hash = executed === 'no' ? null : hashOrNull(call, executedArgs);
-  fields.result_hash = hashOrNull(call, result.result);
+  if (executed !== 'no' && executedArgs !== null) fields.executed_hash = hashOf(call, executedArgs);
+  if (result.result !== null) fields.result_hash = hashOf(call, result.result);
   const rule = audit === null ? null : ruleOf(audit, fields.blocked_by);
   if (rule !== null) fields.rule = rule;
   return { fields, audit, emittedMs: clockOf(call).now() };
@@ -87,9 +87,6 @@ function intentFields(call: ToolCall): { -readonly [K in keyof ReceiptFields]: R
   if (isServed && typeof mcp.server === 'string') fields.server = mcp.server;
   return fields;
 }
-
-const hashOrNull = (call: ToolCall, value: JsonValue | null): string | null =>
-  value === null ? null : hashOf(call, value);
 
 /**
  * The rule on the line of the layer that turned the call away; of a call that passed, the rule of

@@ -113,16 +113,11 @@ export function createChainWriter(
         : { uri, kept: add(queue, seq, bytes, length, durability) };
     },
     ready() {
-      if (queue.failure !== null) {
-        queue.running ??= run(queue);
-        // A failed sync leaves nothing to write, and no file either.
-        return settle(queue).then(() => openIfNone(queue));
-      }
-      if (queue.running !== null || chain.file !== null) return null;
-      return KEPT.then(() => openIfNone(queue));
+      const hasFile = queue.running !== null || chain.file !== null;
+      return queue.failure === null && hasFile ? null : makeReady(queue);
     },
     async flush() {
-      if (queue.waiting !== null || queue.failure !== null) queue.running ??= run(queue);
+      if (queue.waiting !== null || queue.failure !== null) queue.running ??= run(queue, false);
       await settle(queue);
     },
     writeNow() {
@@ -164,22 +159,26 @@ function add(
   let kept = KEPT;
   if (durability === 'write') kept = (waiting.written ??= createWaiter()).promise;
   if (durability === 'fsync') kept = (waiting.synced ??= createWaiter()).promise;
-  queue.running ??= run(queue);
+  queue.running ??= run(queue, kept !== KEPT);
   return kept;
 }
 
-const isAwaited = (waiting: Waiting | null): boolean =>
-  waiting !== null && (waiting.written !== null || waiting.synced !== null);
+const isAwaited = (waiting: Waiting): boolean =>
+  waiting.written !== null || waiting.synced !== null;
 
-/** Writes what waits, and settles its promises. Never rejects. */
-async function run(queue: Queue): Promise<void> {
+/**
+ * Writes what waits, and settles its promises. Never rejects. What is appended in one go is written
+ * in one go. Where no call waits for its receipt, calls that are under way come first: in this turn
+ * of the event loop nothing is chained or written.
+ */
+async function run(queue: Queue, atOnce: boolean): Promise<void> {
   const { chain } = queue;
-  // What is appended in one go is written in one go. Where no call waits for its receipt, calls
-  // that are under way come first: in this turn of the event loop nothing is chained or written.
-  await (isAwaited(queue.waiting) ? KEPT : turnOfTheLoop());
+  await (atOnce ? KEPT : turnOfTheLoop());
   do {
-    const taken = take(queue);
+    const taken = queue.waiting ?? nothingWaiting();
     const { receipts, written, synced } = taken;
+    queue.waiting = null;
+    queue.taken = taken;
     let done = 0;
     try {
       if (synced !== null) chain.isDurable = true;
@@ -206,10 +205,13 @@ async function settle(queue: Queue): Promise<void> {
   if (queue.failure !== null) throw queue.failure;
 }
 
-function openIfNone({ chain, running }: Queue): void {
-  if (running !== null || chain.file !== null) return;
+/** Tries what failed once more, and opens a file: a failed sync leaves none, and nothing to write. */
+async function makeReady(queue: Queue): Promise<void> {
+  if (queue.failure !== null) queue.running ??= run(queue, false);
+  await settle(queue);
+  if (queue.running !== null || queue.chain.file !== null) return;
   try {
-    openChain(chain);
+    openChain(queue.chain);
   } catch (error) {
     throw unavailable(error);
   }
@@ -218,8 +220,10 @@ function openIfNone({ chain, running }: Queue): void {
 /** What `run` does, without waiting, where no receipt has to be on disk. Never throws. */
 function writeOutNow(queue: Queue): void {
   const { chain } = queue;
-  const taken = take(queue);
+  const taken = queue.waiting ?? nothingWaiting();
   const { receipts, written } = taken;
+  queue.waiting = null;
+  queue.taken = taken;
   let done = 0;
   try {
     while (done < receipts.ends.length) {
@@ -232,13 +236,6 @@ function writeOutNow(queue: Queue): void {
   } catch (cause) {
     conclude(queue, taken, done, unavailable(cause));
   }
-}
-
-function take(queue: Queue): Waiting {
-  const taken = queue.waiting ?? nothingWaiting();
-  queue.waiting = null;
-  queue.taken = taken;
-  return taken;
 }
 
 /** What could not be written waits again, before what came meanwhile. */
@@ -260,15 +257,17 @@ function conclude(queue: Queue, taken: Waiting, done: number, failure: Error | n
 
 const nothingWaiting = (): Waiting => ({ receipts: openLines(), written: null, synced: null });
 
+/** A caller of `append` may drop the promise. */
+const unheard = (): void => {};
+
 function createWaiter(): Waiter {
-  let resolve: () => void = () => {};
-  let reject: (error: Error) => void = () => {};
+  let resolve: Waiter['resolve'] = unheard;
+  let reject: Waiter['reject'] = unheard;
   const promise = new Promise<void>((resolved, rejected) => {
     resolve = resolved;
     reject = rejected;
   });
-  // A caller of `append` may drop the promise.
-  promise.catch(() => {});
+  promise.catch(unheard);
   return { promise, resolve, reject };
 }
 

@@ -183,7 +183,9 @@ export function giveBackLines({ buffer }: ReceiptLines): void {
  * `length` bytes of `open`.
  */
 export function addLine(lines: ReceiptLines, open: Buffer, length: number, seq: number): void {
-  const buffer = roomIn(lines, length + MAX_CHAIN_LENGTH);
+  const size = length + MAX_CHAIN_LENGTH;
+  if (lines.length + size > lines.buffer.length) grow(lines, size);
+  const { buffer } = lines;
   let at = lines.length + open.copy(buffer, lines.length, 0, length);
   at = put(buffer, SEQ, at);
   at = put(buffer, `${seq}`, at);
@@ -204,17 +206,15 @@ export function joinedLines(lines: ReceiptLines, start: number, later: ReceiptLi
 function addAll(lines: ReceiptLines, { buffer, length, ends }: ReceiptLines, first: number): void {
   const from = ends[first - 1] ?? 0;
   const shift = lines.length - from;
-  buffer.copy(roomIn(lines, length - from), lines.length, from, length);
+  if (shift + length > lines.buffer.length) grow(lines, length - from);
+  buffer.copy(lines.buffer, lines.length, from, length);
   for (let index = first; index < ends.length; index += 1)
     lines.ends.push((ends[index] ?? 0) + shift);
   lines.length = shift + length;
 }
 
-/** The buffer of some lines, which may be another one from now on, with room for so much more. */
-function roomIn(lines: ReceiptLines, more: number): Buffer {
+function grow(lines: ReceiptLines, more: number): void {
   const { buffer, length } = lines;
-  if (length + more <= buffer.length) return buffer;
   lines.buffer = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, length + more));
   buffer.copy(lines.buffer, 0, 0, length);
-  return lines.buffer;
 }
