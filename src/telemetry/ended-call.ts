@@ -1,7 +1,8 @@
 /**
- * A call that has ended, as every form of a span is made from it, and the attributes of a span: under
- * the names of the GenAI conventions and, where those have none, under `allium.`. The conventions
- * are not stable yet, so the names are written out here instead of being taken from a package.
+ * A call that has ended, as every form of a span is made from it, and the attributes of a span:
+ * under the names of the GenAI conventions and, where those have none, under `allium.`. The
+ * conventions are not stable yet, so the names are written out here instead of being taken from a
+ * package.
  */
 
 import type { ToolCall } from '../core/contract/call.ts';

@@ -24,6 +24,7 @@ import {
   createOtel,
   type Instruments,
   isHeard,
+  type Otel,
   runWithin,
 } from './otel/otel.ts';
 import { endSpan, type OpenSpan, openSpan } from './otel/otel-span.ts';
@@ -58,7 +59,7 @@ export interface Reporter {
   readonly close: () => Promise<void>;
 }
 
-const NOBODY = Object.freeze({ tracer: null, instruments: null });
+const NOBODY = { tracer: null, instruments: null };
 
 /** Checks nothing: the settings must be what their types say. */
 export function createReporter(settings: ReporterSettings): Reporter {
@@ -74,17 +75,7 @@ export function createReporter(settings: ReporterSettings): Reporter {
   const outletSettings = { maxPending, timeoutMs, tell, onDropped };
   const outlets = createSenders(settings).map((sender) => createOutlet(sender, outletSettings));
   const usesOtel = settings.sinks.includes('otel');
-
-  function report(
-    ended: EndedCall,
-    open: OpenSpan | null,
-    instruments: Instruments | null,
-    clock: Clock,
-  ): void {
-    if (open !== null) endSpan(otel, open, ended);
-    if (instruments !== null) countCall(otel, instruments, ended);
-    if (outlets.length > 0) sendRecord(outlets, ended, recordSettings, clock);
-  }
+  const to: Destinations = { otel, outlets, recordSettings };
 
   return {
     watch(call, next) {
@@ -102,8 +93,9 @@ export function createReporter(settings: ReporterSettings): Reporter {
       const running = open === null ? next(call) : runWithin(otel, open.context, call, next);
       return running.then((result) => {
         const ended = endCall(call, result, clock, { startMs, startTick, wait });
-        if (final === null) report(ended, open, instruments, clock);
-        else void final.then((answer) => report({ ...ended, answer }, open, instruments, clock));
+        if (final === null) report(to, ended, open, instruments, clock);
+        else
+          void final.then((answer) => report(to, { ...ended, answer }, open, instruments, clock));
         return result;
       });
     },
@@ -111,6 +103,25 @@ export function createReporter(settings: ReporterSettings): Reporter {
       await Promise.all(outlets.map(closeOutlet));
     },
   };
+}
+
+/** Where a layer sends what it saw. */
+interface Destinations {
+  readonly otel: Otel;
+  readonly outlets: readonly Outlet[];
+  readonly recordSettings: RecordSettings;
+}
+
+function report(
+  { otel, outlets, recordSettings }: Destinations,
+  ended: EndedCall,
+  open: OpenSpan | null,
+  instruments: Instruments | null,
+  clock: Clock,
+): void {
+  if (open !== null) endSpan(otel, open, ended);
+  if (instruments !== null) countCall(otel, instruments, ended);
+  if (outlets.length > 0) sendRecord(outlets, ended, recordSettings, clock);
 }
 
 /** `null` for none. */

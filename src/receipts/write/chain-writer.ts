@@ -205,7 +205,10 @@ async function settle(queue: Queue): Promise<void> {
   if (queue.failure !== null) throw queue.failure;
 }
 
-/** Tries what failed once more, and opens a file: a failed sync leaves none, and nothing to write. */
+/**
+ * Tries what failed once more, and opens a file where there is none: a failed sync leaves nothing
+ * to write, and no file either.
+ */
 async function makeReady(queue: Queue): Promise<void> {
   if (queue.failure !== null) queue.running ??= run(queue, false);
   await settle(queue);

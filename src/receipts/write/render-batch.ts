@@ -145,7 +145,7 @@ function put(buffer: Buffer, text: string, at: number): number {
   return at + text.length;
 }
 
-/** The lines of receipts one behind the other, where `renderBatch` has yet to fill in the hashes. */
+/** The lines of receipts one behind the other. `renderBatch` fills in the hashes. */
 export interface ReceiptLines {
   buffer: Buffer;
   length: number;

@@ -10,6 +10,7 @@ import {
   isSpanContextValid,
   type Span,
   SpanKind,
+  type SpanStatus,
   SpanStatusCode,
   trace,
   TraceFlags,
@@ -86,46 +87,45 @@ export function openSpan(
   }
 }
 
-/** Ends the span. A span that does not record costs no more than this question. */
+/** Ends the span. Nothing is worked out for a span that does not record. */
 export function endSpan(otel: Otel, open: OpenSpan, ended: EndedCall): void {
-  const { counts, settings } = otel;
-  counts.pending -= 1;
+  const { span, context: own, tracer, parent } = open;
+  const { result, errorType, wait } = ended;
+  otel.counts.pending -= 1;
   try {
-    if (open.span.isRecording()) endRecorded(open, ended, settings.captureContent);
-    else open.span.end();
-    counts.delivered += 1;
+    const endTime = hrTime(ended.endMs);
+    if (span.isRecording()) {
+      span.setAttributes(closingAttributes(ended));
+      if (otel.settings.captureContent) describeContent(span, ended);
+      else if (errorType !== null) span.setStatus(failedWith(errorType));
+      span.addEvent('dispatched', hrTime(ended.startMs));
+      span.addEvent('result_returned', endTime);
+      if (result.errorCategory !== null && isScopeViolation(result))
+        span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? result.status }, endTime);
+      for (const line of ended.lines) {
+        const { name, status, startMs, endMs, counts } = workOf(line, ended);
+        const attributes: SpanAttributes = { [LAYER_NAME]: name, [LAYER_STATUS]: status };
+        for (const key in counts) attributes[`allium.layer.${key}`] = counts[key] ?? 0;
+        const options = { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) };
+        tracer.startSpan(`layer ${name}`, options, own).end(hrTime(endMs));
+      }
+      // Beside the pass that follows it: both are what became of the one that ended with the
+      // question.
+      if (wait !== null)
+        waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, wait);
+    }
+    span.end(endTime);
+    otel.counts.delivered += 1;
   } catch (thrown) {
     failed(otel, thrown);
-    counts.dropped += 1;
+    otel.counts.dropped += 1;
   }
 }
 
-function endRecorded(
-  { span, context: own, tracer, parent }: OpenSpan,
-  ended: EndedCall,
-  captureContent: boolean,
-): void {
-  const { result, errorType, lines, wait } = ended;
-  span.setAttributes(closingAttributes(ended));
-  if (captureContent) describeContent(span, ended, errorType);
-  else if (errorType !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: errorType });
-  const endTime = hrTime(ended.endMs);
-  span.addEvent('dispatched', hrTime(ended.startMs));
-  span.addEvent('result_returned', endTime);
-  if (result.errorCategory !== null && isScopeViolation(result))
-    span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? result.status }, endTime);
-  for (const line of lines) {
-    const { name, status, startMs, endMs, counts } = workOf(line, ended);
-    const attributes: SpanAttributes = { 'allium.layer.name': name, 'allium.layer.status': status };
-    for (const key in counts) attributes[`allium.layer.${key}`] = counts[key] ?? 0;
-    const options = { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) };
-    tracer.startSpan(`layer ${name}`, options, own).end(hrTime(endMs));
-  }
-  // Beside the pass that follows it: both are what became of the one that ended with the question.
-  if (wait !== null)
-    waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, wait);
-  span.end(endTime);
-}
+const LAYER_NAME = 'allium.layer.name';
+const LAYER_STATUS = 'allium.layer.status';
+
+const failedWith = (message: string): SpanStatus => ({ code: SpanStatusCode.ERROR, message });
 
 function waitSpan(tracer: Tracer, parent: Context, wait: HumanWait): void {
   const options = {
@@ -136,11 +136,10 @@ function waitSpan(tracer: Tracer, parent: Context, wait: HumanWait): void {
   tracer.startSpan(WAIT_SPAN, options, parent).end(hrTime(wait.endMs));
 }
 
-function describeContent(span: Span, ended: EndedCall, errorType: string | null): void {
+function describeContent(span: Span, ended: EndedCall): void {
   const content = contentOf(ended);
   span.setAttributes(contentAttributes(content));
-  if (errorType !== null)
-    span.setStatus({ code: SpanStatusCode.ERROR, message: content.error ?? errorType });
+  if (ended.errorType !== null) span.setStatus(failedWith(content.error ?? ended.errorType));
 }
 
 function hrTime(ms: number): HrTime {
