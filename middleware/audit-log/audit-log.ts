@@ -1,29 +1,53 @@
 /** One receipt per call, refusals included: what happened, by hash and never by value. */
 
 import {
+  abortOf,
+  annotate,
+  attachReceipt,
   checkOptions,
   clockOf,
   defineLayer,
+  fail,
   hashWith,
   isObserved,
   must,
   type Next,
   type OrderRule,
+  refuse,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
 } from '../../src/layer.ts';
 import {
+  buildIntent,
+  buildReceipt,
+  createReceipt,
   deliverReceipts,
   type Delivery,
+  type Durability,
   hashValues,
   type LocalReceiptSink,
   localReceiptSink,
+  type ReceiptDraft,
 } from '../../src/receipts/index.ts';
 import { type AuditLogOptions, type AuditLogSink, OPTIONS } from './options.ts';
-import { intentNotKept, notReady, record, type Settings, unrecorded } from './record-call.ts';
 
 export type { AuditLogOptions, AuditLogSink };
+
+/**
+ * With more receipts under way, calls wait for a background sink: what it does not take must not
+ * pile up.
+ */
+const MAX_UNDER_WAY = 1_000;
+
+/** What the options come to. */
+interface Settings {
+  /** `null` where receipts only ride on the event. */
+  readonly delivery: Delivery | null;
+  readonly durability: Durability;
+  readonly attach: boolean;
+  readonly blocks: boolean;
+}
 
 /**
  * Writes down every call, also those that were turned away. Hashes cannot be turned back, but
@@ -41,24 +65,21 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
     onSinkError = 'block',
   } = options;
   const local = localSinkOf(sink);
-  const delivery = deliveryOf(sink, local, onSinkError === 'block');
+  const blocks = onSinkError === 'block';
+  const delivery = deliveryOf(sink, local, blocks);
   const hash = hashValues(
     redact,
     options.key === false ? null : (options.key ?? local?.key ?? null),
   );
-  const settings: Settings = {
-    delivery,
-    durability,
-    attach: sink === 'cloud' || sink === 'both',
-    blocks: onSinkError === 'block',
-  };
+  const attach = sink === 'cloud' || sink === 'both';
+  const settings: Settings = { delivery, durability, attach, blocks };
   return defineLayer({
     name: 'auditLog',
     observes: true,
     order: ORDER,
     caller(received, next) {
       const call = hashWith(received, hash);
-      const asked = settings.blocks ? notReady(call, delivery) : null;
+      const asked = blocks && delivery !== null ? delivery.ready(call.turn.sessionId) : null;
       const announces = intent && call.annotations.readOnly !== true;
       return asked === null && !announces
         ? recordedCall(call, next, settings)
@@ -69,10 +90,10 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
 }
 
 /** Goes on, and leaves a receipt. */
-async function recordedCall(call: ToolCall, next: Next, settings: Settings): Promise<ToolResult> {
-  const startedAt = clockOf(call).monotonic();
-  const result = await next(call);
-  return record(call, result, clockOf(call).monotonic() - startedAt, settings);
+function recordedCall(call: ToolCall, next: Next, settings: Settings): Promise<ToolResult> {
+  const clock = clockOf(call);
+  const startedAt = clock.monotonic();
+  return next(call).then((result) => record(call, result, clock.monotonic() - startedAt, settings));
 }
 
 /**
@@ -82,19 +103,114 @@ async function recordedCall(call: ToolCall, next: Next, settings: Settings): Pro
 async function announced(
   call: ToolCall,
   next: Next,
-  asked: Promise<ToolResult | null> | null,
+  asked: Promise<void> | null,
   announces: boolean,
   settings: Settings,
 ): Promise<ToolResult> {
-  const unready = await asked;
+  const unready = asked === null ? null : await notReady(call, asked);
   // It happened, so it has to leave its receipt, and to be about to happen would not be true.
   if (isObserved(call)) return recordedCall(call, next, settings);
   // While nothing can be delivered, receipts of calls that do not run would pile up.
   const isDown = settings.delivery?.isDown === true;
+  // Listeners still hear of a call that leaves nothing with the sink.
   if (unready !== null && (unready.status !== 'cancelled' || isDown))
-    return unrecorded(call, unready, settings);
+    return settings.attach ? attached(unready, buildReceipt(call, unready, 0), null) : unready;
   const stopped = unready ?? (announces ? await intentNotKept(call, settings) : null);
   return stopped === null ? recordedCall(call, next, settings) : record(call, stopped, 0, settings);
+}
+
+/** What a call comes to whose sink cannot record it, or whose caller left before that was known. */
+async function notReady(call: ToolCall, asked: Promise<void>): Promise<ToolResult | null> {
+  const answer = asked.then(
+    () => 'ready' as const,
+    (thrown: unknown) => unavailable(call, thrown),
+  );
+  const answered = await answeredOrGone(answer, call);
+  return answered === 'ready' ? null : (answered ?? gone(call));
+}
+
+/** The tool must not run before its intent is kept, however receipts are kept otherwise. */
+async function intentNotKept(
+  call: ToolCall,
+  { delivery, durability, blocks }: Settings,
+): Promise<ToolResult | null> {
+  const atLeast = durability === 'background' ? 'write' : durability;
+  const kept = delivery?.send(call.turn.sessionId, buildIntent(call), atLeast).kept ?? null;
+  if (kept === null) return null;
+  const isKept = await answeredOrGone(kept, call);
+  if (isKept === null) return gone(call);
+  return isKept || !blocks ? null : unavailable(call, new Error('the intent could not be kept'));
+}
+
+const unavailable = (call: ToolCall, cause: unknown): ToolResult =>
+  fail(
+    call,
+    'audit_unavailable',
+    cause,
+    `${call.toolName} was not called: calls cannot be recorded at the moment. Try again later.`,
+  );
+
+const gone = (call: ToolCall): ToolResult =>
+  refuse(call, 'cancelled', 'The call was cancelled before it ran.');
+
+const attached = (result: ToolResult, draft: ReceiptDraft, uri: string | null): ToolResult =>
+  attachReceipt(result, createReceipt(draft.fields, { ...draft, uri }));
+
+/**
+ * Sends the receipt, waits for it as long as the settings say, and notes on the result what became
+ * of it.
+ */
+function record(
+  call: ToolCall,
+  result: ToolResult,
+  durationMs: number,
+  settings: Settings,
+): ToolResult | Promise<ToolResult> {
+  const { delivery, attach } = settings;
+  const draft = buildReceipt(call, result, durationMs);
+  if (delivery === null) return attached(result, draft, null);
+  const durability = call.turn.prefetchNextTurn === true ? 'background' : settings.durability;
+  const { uri, kept } = delivery.send(call.turn.sessionId, draft, durability);
+  if (attach) attached(result, draft, uri);
+  const named = uri === null ? result : annotate(result, { receiptUri: uri });
+  const waits = kept !== null && (durability !== 'background' || delivery.underWay > MAX_UNDER_WAY);
+  if (!waits) return noted(named, true, delivery, settings.blocks);
+  return answeredOrGone(kept, call).then((isKept) =>
+    noted(named, isKept, delivery, settings.blocks),
+  );
+}
+
+/** The result with a word on its receipt: `null` where it is not known yet whether it was kept. */
+function noted(
+  named: ToolResult,
+  isKept: boolean | null,
+  delivery: Delivery,
+  blocks: boolean,
+): ToolResult {
+  if (isKept === true && blocks) return named;
+  const lost = blocks || delivery.failures === 0 ? {} : { lost: delivery.failures };
+  if (isKept === true) return delivery.failures === 0 ? named : annotate(named, {}, lost);
+  // The tool has run, or was turned away for a reason of its own: that stays the answer.
+  if (isKept === null) return annotate(named, {}, { status: 'sink_pending', ...lost });
+  return annotate(
+    named,
+    { metadata: { ...named.audit?.metadata, sinkFailed: true } },
+    { status: 'sink_failed', ...lost },
+  );
+}
+
+/**
+ * What `waiting` comes to, or `null` when the caller leaves first. `waiting` must not reject; it
+ * goes on unheard. Asks the call and not its signal, which would be made for it.
+ */
+function answeredOrGone<T>(waiting: Promise<T>, call: ToolCall): Promise<T | null> {
+  return new Promise((resolve) => {
+    const letGo = abortOf(call).follow(() => resolve(null));
+    void waiting.then((value) => {
+      letGo();
+      resolve(value);
+    });
+  });
 }
 
 function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {

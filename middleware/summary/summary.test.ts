@@ -17,6 +17,13 @@ describe('summary', () => {
     expect(result.audit?.summary).toBe('echo ended ok');
   });
 
+  it.each(['a b', 'a  b', 'a\tb', 'a\nb', 'a\u00a0b', 'a \r\n b'])(
+    'makes a space of every stretch of blanks: %j',
+    async (line) => {
+      expect((await run(() => line)).audit?.summary).toBe('a b');
+    },
+  );
+
   it('tells of refusals too', async () => {
     const no = defineLayer({ name: 'no', caller: (call) => refuse(call, 'policy_blocked', 'No.') });
 

@@ -40,18 +40,23 @@ export function summary(format: SummaryFormat): ToolLayer {
         'inside it, the reason replaces the line written for people',
       ),
     ],
-    async caller(call, next) {
-      const result = await next(call);
-      const line = lineOf(format, call, result);
-      return line === null ? result : annotate(result, { summary: line });
-    },
+    caller: (call, next) =>
+      next(call).then((result) => {
+        const line = lineOf(format, call, result);
+        return line === null ? result : annotate(result, { summary: line });
+      }),
   });
 }
 
+/** More than one blank in a row, or a blank that is no space. */
+const UNEVEN = /\s\s|[^\S ]/;
+
 function lineOf(format: SummaryFormat, call: ToolCall, result: ToolResult): string | null {
   try {
-    const line = format(call, result);
-    return typeof line === 'string' && line.trim() !== '' ? line.trim().replace(/\s+/g, ' ') : null;
+    const given = format(call, result);
+    const line = typeof given === 'string' ? given.trim() : '';
+    if (line === '') return null;
+    return UNEVEN.test(line) ? line.replace(/\s+/g, ' ') : line;
   } catch {
     return null;
   }

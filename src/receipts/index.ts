@@ -1,10 +1,9 @@
 /** `allium/receipts`: receipts on disk, and what can be asked of them. */
 
-export { buildIntent, buildReceipt, hashValues } from './write/build-receipt.ts';
+export type { ReceiptEnd } from './write/build-receipt.ts';
+export { buildIntent, buildReceipt, createReceipt, hashValues } from './write/build-receipt.ts';
 export type { Delivery, DeliveryRules, Sent } from './write/deliver-receipts.ts';
 export { deliverReceipts } from './write/deliver-receipts.ts';
-export type { ReceiptEnd } from './write/create-receipt.ts';
-export { createReceipt } from './write/create-receipt.ts';
 export type { LocalReceiptSinkOptions } from './write/local-receipt-sink.ts';
 export { localReceiptSink } from './write/local-receipt-sink.ts';
 export type { QueryOptions } from './read/search-receipts.ts';

@@ -1,4 +1,9 @@
-/** A call that has ended, as every form of a span is made from it. */
+/**
+ * A call that has ended, as every form of a span is made from it, and the attributes of a span:
+ * under the names of the GenAI conventions and, where those have none, under `allium.`. The
+ * conventions are not stable yet, so the names are written out here instead of being taken from a
+ * package.
+ */
 
 import type { ToolCall } from '../core/contract/call.ts';
 import { type ApprovalWait, approvalWaitOf } from '../approvals/consultation.ts';
@@ -6,6 +11,8 @@ import type { ToolResult } from '../core/contract/result.ts';
 import { outcomeOf } from '../core/contract/status.ts';
 import type { LayerEntry } from '../core/contract/audit-record.ts';
 import type { Clock } from '../core/time/clock.ts';
+import { accountOf } from '../core/onion/account.ts';
+import { hashOf } from '../core/onion/conditions.ts';
 
 /** For names and codes. */
 export const MAX_NAME = 128;
@@ -37,6 +44,11 @@ export interface EndedCall {
    * record.
    */
   readonly lines: readonly LayerEntry[];
+  /**
+   * What failed, as a code and never as a sentence; `null` for a call that came to a good end or
+   * waits for a person.
+   */
+  readonly errorType: string | null;
   readonly startMs: number;
   readonly endMs: number;
   readonly durationMs: number;
@@ -78,16 +90,13 @@ export function endCall(
   // call. It may also jump; then the duration is the truth.
   const endMs = now > byDuration && now - byDuration < 2 ? now : byDuration;
   const lines = result.audit?.layers.slice(0, MAX_CHILDREN) ?? [];
-  return { call, result, answer: result, lines, startMs, endMs, durationMs, wait };
+  const errorType = result.ok ? null : errorTypeOf(result);
+  return { call, result, answer: result, lines, errorType, startMs, endMs, durationMs, wait };
 }
 
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 
-/**
- * What failed, as a code and never as a sentence; `null` for a call that came to a good end or
- * waits for somebody.
- */
-export function errorTypeOf(result: ToolResult): string | null {
+function errorTypeOf(result: ToolResult): string | null {
   if (outcomeOf(result) !== 'failed') return null;
   return (
     [result.errorCategory, result.status].find((code) => code !== null && CODE.test(code)) ??
@@ -99,11 +108,6 @@ export function errorTypeOf(result: ToolResult): string | null {
 export const isScopeViolation = ({ errorCategory }: ToolResult): boolean =>
   errorCategory === 'scope_violation' || errorCategory === 'policy_blocked';
 
-/** The layers inside telemetry, innermost first. */
-export function layersOf({ lines, startMs, endMs }: EndedCall): readonly LayerWork[] {
-  return lines.map((line) => workOf(line, startMs, endMs));
-}
-
 /** Details of a line that may be numbers, and their names on a span. */
 const COUNTS: ReadonlyMap<string, string> = new Map([
   ['count', 'count'],
@@ -112,34 +116,28 @@ const COUNTS: ReadonlyMap<string, string> = new Map([
   ['retryAfterMs', 'retry_after_ms'],
   ['attempts', 'attempts'],
 ]);
-/** Name, status and two times: a line with no more than these has no details. */
-const PLAIN_LINE = 4;
-
-/** A layer may put lines of its own into the record, in which anything can be missing. */
-function workOf(line: LayerEntry, callStartMs: number, callEndMs: number): LayerWork {
-  const startMs = timeOr(line.startedAt, callStartMs);
-  return {
-    name: typeof line.name === 'string' ? clip(line.name, MAX_NAME) : 'unknown',
-    status: typeof line.status === 'string' ? clip(line.status, MAX_NAME) : 'unknown',
-    startMs,
-    endMs: Math.max(startMs, timeOr(line.endedAt, callEndMs)),
-    counts: countsIn(line),
-  };
-}
-
 const NO_COUNTS: LayerWork['counts'] = Object.freeze({});
 
-function countsIn(line: LayerEntry): LayerWork['counts'] {
-  const keys = Object.keys(line);
-  if (keys.length <= PLAIN_LINE) return NO_COUNTS;
+/**
+ * What a layer inside telemetry did. It may put lines of its own into the record, in which anything
+ * can be missing; the call's own times stand in for theirs.
+ */
+export function workOf(line: LayerEntry, { startMs: from, endMs: to }: EndedCall): LayerWork {
+  const startMs = timeOr(line.startedAt, from);
   let counts: Record<string, number> | null = null;
-  for (const key of keys) {
+  for (const key in line) {
     const name = COUNTS.get(key);
     const value = name === undefined ? undefined : line[key];
     if (name !== undefined && typeof value === 'number' && Number.isFinite(value))
       (counts ??= {})[name] = value;
   }
-  return counts ?? NO_COUNTS;
+  return {
+    name: typeof line.name === 'string' ? clip(line.name, MAX_NAME) : 'unknown',
+    status: typeof line.status === 'string' ? clip(line.status, MAX_NAME) : 'unknown',
+    startMs,
+    endMs: Math.max(startMs, timeOr(line.endedAt, to)),
+    counts: counts ?? NO_COUNTS,
+  };
 }
 
 const parsed = { iso: '', ms: Number.NaN };
@@ -166,10 +164,9 @@ export interface HumanWait extends ApprovalWait {
 /** The name of its span. */
 export const WAIT_SPAN = 'allium.approval_wait';
 
-/** `null` for a first pass, and where the times are not known. */
+/** For a call that was resumed. `null` where the times are not known. */
 export function humanWaitOf(call: ToolCall): HumanWait | null {
-  // Runs for every call, and only a resumed call can have waited for a person.
-  const wait = call.turn.resumes === undefined ? null : approvalWaitOf(call);
+  const wait = approvalWaitOf(call);
   if (wait === null) return null;
   const [startMs, decidedMs] = [Date.parse(wait.requestedAt), Date.parse(wait.decidedAt)];
   if (!Number.isFinite(startMs) || !Number.isFinite(decidedMs)) return null;
@@ -183,3 +180,62 @@ export const waitAttributes = ({ id, gate, decision }: HumanWait): Record<string
   'allium.approval.gate': clip(gate, MAX_NAME),
   'allium.approval.decision': clip(decision, MAX_NAME),
 });
+
+/** What a span says about a call; flat, as exporters want it. */
+export type SpanAttributes = Record<string, string | number | boolean>;
+
+export const OPERATION = 'gen_ai.operation.name';
+export const TOOL_NAME = 'gen_ai.tool.name';
+export const ERROR_TYPE = 'error.type';
+export const STATUS = 'allium.status';
+export const EXECUTE_TOOL = 'execute_tool';
+
+/**
+ * What is known before the call goes on: samplers decide by these. Ours win over what a host
+ * attached.
+ */
+export function openingAttributes(
+  call: ToolCall,
+  attached: Readonly<SpanAttributes> | null,
+): SpanAttributes {
+  const { declaredExecutor: executor, description, turn } = call;
+  const own: SpanAttributes = {
+    [OPERATION]: EXECUTE_TOOL,
+    [TOOL_NAME]: clip(call.toolName, MAX_NAME),
+    'gen_ai.tool.call.id': clip(call.callId, MAX_NAME),
+    'gen_ai.conversation.id': clip(turn.sessionId, MAX_NAME),
+    'allium.iteration': turn.iteration,
+  };
+  // One by one: spreading absent members in costs more than the rest of the span.
+  if (description !== '') own['gen_ai.tool.description'] = clip(description, MAX_TEXT);
+  if (executor !== null) own['gen_ai.tool.type'] = executor === 'local' ? 'function' : 'extension';
+  if (executor !== null) own['allium.executor'] = executor;
+  if (executor === 'mcp_server') own['mcp.method.name'] = 'tools/call';
+  if (turn.resumes !== undefined) own['allium.resumes'] = turn.resumes;
+  return attached === null ? own : { ...attached, ...own };
+}
+
+/**
+ * What is known once the call has ended. Codes, counts and hashes: no text that a model, a tool or
+ * a person wrote.
+ */
+export function closingAttributes({ call, result, errorType }: EndedCall): SpanAttributes {
+  const own: SpanAttributes = {
+    [STATUS]: clip(result.status, MAX_NAME),
+    'allium.ok': result.ok,
+    'allium.executed': result.executed,
+    'allium.args_hash': hashOf(call, call.toolArgs),
+  };
+  if (errorType !== null) own[ERROR_TYPE] = errorType;
+  const { blockedBy } = accountOf(result);
+  if (blockedBy !== null) own['allium.blocked_by'] = clip(blockedBy, MAX_NAME);
+  const { audit } = result;
+  if (audit === undefined) return own;
+  if (typeof audit.consent?.decision === 'string')
+    own['allium.consent.decision'] = clip(audit.consent.decision, MAX_NAME);
+  if (typeof audit.receiptUri === 'string')
+    own['allium.receipt.uri'] = clip(audit.receiptUri, MAX_TEXT);
+  if (audit.layers.length > MAX_CHILDREN)
+    own['allium.layers.omitted'] = audit.layers.length - MAX_CHILDREN;
+  return own;
+}

@@ -3,7 +3,7 @@
  * that makes spans, metrics and records of calls and sends them to sinks.
  */
 
-export type { SpanAttributes } from './attributes.ts';
+export type { SpanAttributes } from './ended-call.ts';
 export type { SinkCounts, TelemetryProblem } from './problem.ts';
 export type { Reporter, ReporterSettings } from './reporter.ts';
 export { createReporter } from './reporter.ts';

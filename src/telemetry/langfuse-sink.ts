@@ -1,9 +1,8 @@
 /** Span records to Langfuse, over its OpenTelemetry endpoint, as OTLP/JSON. */
 
 import { createHash } from 'node:crypto';
-import { EXECUTE_TOOL, type SpanAttributes, TOOL_NAME } from './attributes.ts';
 import { contentAttributes } from './content.ts';
-import { WAIT_SPAN } from './ended-call.ts';
+import { EXECUTE_TOOL, type SpanAttributes, TOOL_NAME, WAIT_SPAN } from './ended-call.ts';
 import type { Sender } from './outlet.ts';
 import { sendFailure } from './problem.ts';
 import type { ApprovalWaitRecord, ChildSpanRecord, SpanRecord } from './span-record.ts';

@@ -10,9 +10,24 @@ import type { Next } from '../core/contract/layer.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import { whenEnded } from '../core/onion/account.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { type SpanAttributes } from './attributes.ts';
-import { clip, MAX_TEXT, type EndedCall, endCall, humanWaitOf } from './ended-call.ts';
-import { createOtel, type OtelListeners } from './otel/otel.ts';
+import {
+  clip,
+  endCall,
+  type EndedCall,
+  humanWaitOf,
+  MAX_TEXT,
+  type SpanAttributes,
+} from './ended-call.ts';
+import {
+  countCall,
+  countDropped,
+  createOtel,
+  type Instruments,
+  isHeard,
+  type Otel,
+  runWithin,
+} from './otel/otel.ts';
+import { endSpan, type OpenSpan, openSpan } from './otel/otel-span.ts';
 import { fixedParent } from './otel/parent-context.ts';
 import { accept, closeOutlet, createOutlet, lose, type Outlet, type Sender } from './outlet.ts';
 import { problemTeller, type TellProblem } from './problem.ts';
@@ -44,6 +59,8 @@ export interface Reporter {
   readonly close: () => Promise<void>;
 }
 
+const NOBODY = { tracer: null, instruments: null };
+
 /** Checks nothing: the settings must be what their types say. */
 export function createReporter(settings: ReporterSettings): Reporter {
   const { traceId, parentSpanId, captureContent, timeoutMs, maxPending } = settings;
@@ -54,44 +71,57 @@ export function createReporter(settings: ReporterSettings): Reporter {
     tell,
   );
   const recordSettings: RecordSettings = { traceId, parentSpanId, attached, captureContent };
-  const outletSettings = { maxPending, timeoutMs, tell, onDropped: otel.countDropped };
+  const onDropped = (sink: string, count: number) => countDropped(otel, sink, count);
+  const outletSettings = { maxPending, timeoutMs, tell, onDropped };
   const outlets = createSenders(settings).map((sender) => createOutlet(sender, outletSettings));
   const usesOtel = settings.sinks.includes('otel');
-
-  function watched(
-    call: ToolCall,
-    next: Next,
-    listeners: OtelListeners | null,
-  ): Promise<ToolResult> {
-    const clock = clockOf(call);
-    const started = { startMs: clock.now(), startTick: clock.monotonic(), wait: humanWaitOf(call) };
-    const open = listeners === null ? null : otel.open(listeners, call, started.startMs);
-    // What a layer outside masks in the result by path is masked only when the call has ended.
-    const final = captureContent ? whenEnded(call) : null;
-    return (open === null ? next(call) : otel.run(open, call, next)).then((result) => {
-      const ended = endCall(call, result, clock, started);
-      const report = (answer: ToolResult) => {
-        const reported = answer === result ? ended : { ...ended, answer };
-        if (listeners !== null) otel.end(listeners, open, reported);
-        if (outlets.length > 0) sendRecord(outlets, reported, recordSettings, clock);
-      };
-      if (final === null) report(result);
-      else void final.then(report);
-      return result;
-    });
-  }
+  const to: Destinations = { otel, outlets, recordSettings };
 
   return {
     watch(call, next) {
-      const listeners = usesOtel ? otel.listeners() : null;
-      return listeners === null && outlets.length === 0
-        ? next(call)
-        : watched(call, next, listeners);
+      const isListening = usesOtel && isHeard(otel);
+      if (!isListening && outlets.length === 0) return next(call);
+      const { tracer, instruments } = isListening ? otel : NOBODY;
+      const clock = clockOf(call);
+      const startMs = clock.now();
+      const startTick = clock.monotonic();
+      // Only a resumed call can have waited for a person.
+      const wait = call.turn.resumes === undefined ? null : humanWaitOf(call);
+      const open = tracer === null ? null : openSpan(otel, tracer, call, startMs);
+      // What a layer outside masks in the result by path is masked only when the call has ended.
+      const final = captureContent ? whenEnded(call) : null;
+      const running = open === null ? next(call) : runWithin(otel, open.context, call, next);
+      return running.then((result) => {
+        const ended = endCall(call, result, clock, { startMs, startTick, wait });
+        if (final === null) report(to, ended, open, instruments, clock);
+        else
+          void final.then((answer) => report(to, { ...ended, answer }, open, instruments, clock));
+        return result;
+      });
     },
     async close() {
       await Promise.all(outlets.map(closeOutlet));
     },
   };
+}
+
+/** Where a layer sends what it saw. */
+interface Destinations {
+  readonly otel: Otel;
+  readonly outlets: readonly Outlet[];
+  readonly recordSettings: RecordSettings;
+}
+
+function report(
+  { otel, outlets, recordSettings }: Destinations,
+  ended: EndedCall,
+  open: OpenSpan | null,
+  instruments: Instruments | null,
+  clock: Clock,
+): void {
+  if (open !== null) endSpan(otel, open, ended);
+  if (instruments !== null) countCall(otel, instruments, ended);
+  if (outlets.length > 0) sendRecord(outlets, ended, recordSettings, clock);
 }
 
 /** `null` for none. */

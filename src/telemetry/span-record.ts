@@ -4,18 +4,20 @@
  */
 
 import type { JsonValue } from '../core/json/json-value.ts';
-import { closingAttributes, openingAttributes, type SpanAttributes } from './attributes.ts';
 import { contentOf } from './content.ts';
 import {
   clip,
-  MAX_NAME,
+  closingAttributes,
   type EndedCall,
-  errorTypeOf,
+  type HumanWait,
   isScopeViolation,
-  layersOf,
   type LayerWork,
+  MAX_NAME,
+  openingAttributes,
+  type SpanAttributes,
+  waitAttributes,
+  workOf,
 } from './ended-call.ts';
-import { type HumanWait, waitAttributes } from './ended-call.ts';
 
 /**
  * One call. Frozen, because several sinks may get the same one. New fields may come: ignore what
@@ -101,7 +103,7 @@ export function spanRecordOf(ended: EndedCall, settings: RecordSettings): SpanRe
       Object.assign(openingAttributes(call, settings.attached), closingAttributes(ended)),
     ),
     events: Object.freeze(eventsOf(ended)),
-    child_spans: Object.freeze(layersOf(ended).map(childOf)),
+    child_spans: Object.freeze(ended.lines.map((line) => childOf(workOf(line, ended)))),
     ...(ended.wait === null ? {} : { approval_wait: waitOf(ended.wait) }),
     ...(settings.captureContent ? contentOf(ended) : {}),
   } as const);
@@ -112,11 +114,11 @@ const traceIdOf = (sessionId: string, callId: string): string =>
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-function eventsOf({ result, startMs, endMs }: EndedCall): readonly SpanRecordEvent[] {
+function eventsOf({ result, errorType, startMs, endMs }: EndedCall): readonly SpanRecordEvent[] {
   const events: SpanRecordEvent[] = [Object.freeze({ name: 'dispatched', time_ms: startMs })];
   events.push(Object.freeze({ name: 'result_returned', time_ms: endMs }));
   if (isScopeViolation(result)) {
-    const attributes = Object.freeze({ 'error.type': errorTypeOf(result) ?? result.status });
+    const attributes = Object.freeze({ 'error.type': errorType ?? result.status });
     events.push(Object.freeze({ name: 'scope_violation', time_ms: endMs, attributes }));
   }
   return events;

@@ -13,7 +13,7 @@ import {
   testSink,
   writeReceipts,
 } from '../receipts.fixture.ts';
-import { bytesOf, openLines, renderBatch } from '../write/render-batch.ts';
+import { addLine, openLines, renderBatch } from '../write/render-batch.ts';
 import { writeSignedHead } from '../signed-head.ts';
 import { verifyReceipts, type VerifyProgress } from './verify-receipts.ts';
 
@@ -39,7 +39,7 @@ function forgedChain(dir: string, count: number, isForged: (nth: number) => bool
     checkpointEvery: 1,
     checkpointMs: 1000,
     maxFileBytes: 1e9,
-    now: () => 0,
+    clock: { now: () => 0 },
   };
   const start = {
     segment: 1,
@@ -52,10 +52,12 @@ function forgedChain(dir: string, count: number, isForged: (nth: number) => bool
     notes: {},
     isEnded: true,
   };
-  const receipts = Array.from({ length: count }, () => receiptText(makeReceipt(), null));
-  const { lines, checkpoint } = renderBatch(rules, start, openLines(...receipts), 0);
+  const open = Buffer.from(receiptText(makeReceipt(), null));
+  const receipts = openLines();
+  for (let seq = 1; seq <= count; seq += 1) addLine(receipts, open, open.length, seq);
+  const { bytes, checkpoint } = renderBatch(rules, start, receipts, 0);
   const path = join(dir, 'forged-1.jsonl');
-  writeFileSync(path, bytesOf(lines));
+  writeFileSync(path, bytes);
   const head = openSync(join(dir, 'forged-1.head'), 'w');
   writeSignedHead(head, checkpoint ?? '', 0);
   closeSync(head);

@@ -8,15 +8,14 @@ import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
 import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
 import type { Appended, Durability, Receipt, ReceiptDraft } from '../receipt.ts';
-import { layOut, receiptOf } from './create-receipt.ts';
+import { layOut, receiptOf } from './build-receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import {
-  addOpenBytes,
-  addOpenText,
-  giveBackBytes,
+  addLine,
+  giveBackLines,
   joinedLines,
   openLines,
-  type OpenLines,
+  type ReceiptLines,
 } from './render-batch.ts';
 import {
   closeSegments,
@@ -57,8 +56,7 @@ interface Waiter {
 
 /** Receipts that go out in one write. All with the same durability share one promise. */
 interface Waiting {
-  /** `null` where there are none. */
-  receipts: OpenLines | null;
+  readonly receipts: ReceiptLines;
   written: Waiter | null;
   synced: Waiter | null;
 }
@@ -71,7 +69,7 @@ const KEPT = Promise.resolve();
 /** What a writer has before it. */
 interface Queue {
   readonly chain: Segments;
-  waiting: Waiting;
+  waiting: Waiting | null;
   /** What is being written. */
   taken: Waiting | null;
   /** The number of the receipt that was appended last. */
@@ -81,56 +79,53 @@ interface Queue {
 }
 
 /**
- * A writer for an open chain. `uriOf` gives the URI of a receipt by its number; `release` gives the
- * chain back.
+ * A writer for an open chain. `file` is the URL that the URIs of its receipts begin with; `release`
+ * gives the chain back.
  */
 export function createChainWriter(
   chain: Segments,
-  uriOf: (seq: number) => string,
+  file: string,
   key: HashKey | null,
   release: () => void,
 ): ChainWriter {
   const queue: Queue = {
     chain,
-    waiting: nothingWaiting(),
+    waiting: null,
     taken: null,
     seq: chain.end.count,
     failure: null,
     running: null,
   };
+  const append: ChainWriter['append'] = (build, durability) => {
+    const seq = queue.seq + 1;
+    const uri = `${file}#seq=${seq}`;
+    const open = Buffer.from(receiptText(build(uri), key), 'latin1');
+    return { uri, kept: add(queue, seq, open, open.length, durability) };
+  };
   return {
-    append(build, durability) {
-      const seq = queue.seq + 1;
-      const uri = uriOf(seq);
-      const text = receiptText(build(uri), key);
-      addOpenText(roomFor(queue, seq, text.length), text);
-      return appended(queue, seq, uri, durability);
-    },
+    append,
     appendDraft(draft, durability) {
       const seq = queue.seq + 1;
-      const uri = uriOf(seq);
+      const uri = `${file}#seq=${seq}`;
       const length = layOut(draft, uri);
-      if (length === NOT_PLAIN) {
-        const text = receiptText(receiptOf(draft, uri), key);
-        addOpenText(roomFor(queue, seq, text.length), text);
-      } else addOpenBytes(roomFor(queue, seq, length), bytes, 0, length);
-      return appended(queue, seq, uri, durability);
+      return length === NOT_PLAIN
+        ? append((place) => receiptOf(draft, place), durability)
+        : { uri, kept: add(queue, seq, bytes, length, durability) };
     },
     ready() {
-      if (queue.failure !== null) {
-        void start(queue);
-        // A failed sync leaves nothing to write, and no file either.
-        return settle(queue).then(() => openIfNone(queue));
-      }
-      if (queue.running !== null || chain.file !== null) return null;
-      return KEPT.then(() => openIfNone(queue));
+      const hasFile = queue.running !== null || chain.file !== null;
+      return queue.failure === null && hasFile ? null : makeReady(queue);
     },
     async flush() {
-      if (queue.waiting.receipts !== null || queue.failure !== null) void start(queue);
+      if (queue.waiting !== null || queue.failure !== null) queue.running ??= run(queue, false);
       await settle(queue);
     },
     writeNow() {
-      if (queue.taken !== null || queue.failure !== null || queue.waiting.synced !== null)
+      if (
+        queue.taken !== null ||
+        queue.failure !== null ||
+        (queue.waiting?.synced ?? null) !== null
+      )
         return false;
       writeOutNow(queue);
       return queue.failure === null;
@@ -145,39 +140,63 @@ export function createChainWriter(
   };
 }
 
-/** Where the receipt that is number `seq` is added. */
-function roomFor(queue: Queue, seq: number, length: number): OpenLines {
+/** Puts receipt number `seq` behind the others. Answers when it is kept. */
+function add(
+  queue: Queue,
+  seq: number,
+  open: Buffer,
+  length: number,
+  durability: Durability,
+): Promise<void> {
   if (queue.seq !== seq - 1)
     throw new Error('a receipt cannot be appended while another one is being built');
-  const lines = (queue.waiting.receipts ??= openLines());
-  const bytesBefore = lines.length + (queue.taken?.receipts?.length ?? 0);
+  const bytesBefore = (queue.waiting?.receipts.length ?? 0) + (queue.taken?.receipts.length ?? 0);
   if (bytesBefore + length > MAX_WAITING_BYTES)
     throw queue.failure ?? new Error('too many receipts wait to be written');
-  return lines;
-}
-
-function appended(queue: Queue, seq: number, uri: string, durability: Durability): Appended {
+  const waiting = (queue.waiting ??= nothingWaiting());
+  addLine(waiting.receipts, open, length, seq);
   queue.seq = seq;
-  const kept = durability === 'background' ? KEPT : waiterFor(queue, durability);
-  void start(queue);
-  return { uri, kept };
+  let kept = KEPT;
+  if (durability === 'write') kept = (waiting.written ??= createWaiter()).promise;
+  if (durability === 'fsync') kept = (waiting.synced ??= createWaiter()).promise;
+  queue.running ??= run(queue, kept !== KEPT);
+  return kept;
 }
 
-const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
+const isAwaited = (waiting: Waiting): boolean =>
+  waiting.written !== null || waiting.synced !== null;
 
-async function run(queue: Queue): Promise<void> {
-  const { written, synced } = queue.waiting;
-  // What is appended in one go is written in one go. Where no call waits for its receipt, calls
-  // that are under way come first: in this turn of the event loop nothing is chained or written.
-  await (written === null && synced === null ? turnOfTheLoop() : KEPT);
+/**
+ * Writes what waits, and settles its promises. Never rejects. What is appended in one go is written
+ * in one go. Where no call waits for its receipt, calls that are under way come first: in this turn
+ * of the event loop nothing is chained or written.
+ */
+async function run(queue: Queue, atOnce: boolean): Promise<void> {
+  const { chain } = queue;
+  await (atOnce ? KEPT : turnOfTheLoop());
   do {
-    await writeOut(queue);
+    const taken = queue.waiting ?? nothingWaiting();
+    const { receipts, written, synced } = taken;
+    queue.waiting = null;
+    queue.taken = taken;
+    let done = 0;
+    try {
+      if (synced !== null) chain.isDurable = true;
+      while (done < receipts.ends.length) {
+        const batch = await writeSome(chain, receipts, done, synced !== null);
+        done += batch.taken;
+        if (batch.full) await rotate(chain);
+      }
+      written?.resolve();
+      if (synced !== null) await syncSegment(chain);
+      synced?.resolve();
+      conclude(queue, taken, done, null);
+    } catch (cause) {
+      conclude(queue, taken, done, unavailable(cause));
+    }
     // After a failure only receipts that calls wait for are tried at once; others go with the next
     // append.
-  } while (
-    queue.waiting.receipts !== null &&
-    (queue.failure === null || queue.waiting.written !== null || queue.waiting.synced !== null)
-  );
+  } while (queue.waiting !== null && (queue.failure === null || isAwaited(queue.waiting)));
   queue.running = null;
 }
 
@@ -186,45 +205,31 @@ async function settle(queue: Queue): Promise<void> {
   if (queue.failure !== null) throw queue.failure;
 }
 
-function openIfNone({ chain, running }: Queue): void {
-  if (running !== null || chain.file !== null) return;
+/**
+ * Tries what failed once more, and opens a file where there is none: a failed sync leaves nothing
+ * to write, and no file either.
+ */
+async function makeReady(queue: Queue): Promise<void> {
+  if (queue.failure !== null) queue.running ??= run(queue, false);
+  await settle(queue);
+  if (queue.running !== null || queue.chain.file !== null) return;
   try {
-    openChain(chain);
+    openChain(queue.chain);
   } catch (error) {
     throw unavailable(error);
   }
 }
 
-/** Writes what waits, and settles its promises. Never rejects. */
-async function writeOut(queue: Queue): Promise<void> {
-  const { chain } = queue;
-  const taken = take(queue);
-  const { receipts, written, synced } = taken;
-  let done = 0;
-  try {
-    if (synced !== null) chain.isDurable = true;
-    while (receipts !== null && done < receipts.ends.length) {
-      const batch = await writeSome(chain, receipts, done, synced !== null);
-      done += batch.taken;
-      if (batch.full) await rotate(chain);
-    }
-    written?.resolve();
-    if (synced !== null) await syncSegment(chain);
-    synced?.resolve();
-    conclude(queue, taken, done, null);
-  } catch (cause) {
-    conclude(queue, taken, done, unavailable(cause));
-  }
-}
-
-/** The same without waiting, where no receipt has to be on disk. Never throws. */
+/** What `run` does, without waiting, where no receipt has to be on disk. Never throws. */
 function writeOutNow(queue: Queue): void {
   const { chain } = queue;
-  const taken = take(queue);
+  const taken = queue.waiting ?? nothingWaiting();
   const { receipts, written } = taken;
+  queue.waiting = null;
+  queue.taken = taken;
   let done = 0;
   try {
-    while (receipts !== null && done < receipts.ends.length) {
+    while (done < receipts.ends.length) {
       const batch = writeSomeNow(chain, receipts, done);
       done += batch.taken;
       if (batch.full) rotateNow(chain);
@@ -236,51 +241,36 @@ function writeOutNow(queue: Queue): void {
   }
 }
 
-function take(queue: Queue): Waiting {
-  const taken = queue.waiting;
-  queue.waiting = nothingWaiting();
-  queue.taken = taken;
-  return taken;
-}
-
 /** What could not be written waits again, before what came meanwhile. */
 function conclude(queue: Queue, taken: Waiting, done: number, failure: Error | null): void {
   const { receipts, written, synced } = taken;
-  const { waiting } = queue;
   queue.taken = null;
   queue.failure = failure;
   if (failure !== null) {
     written?.reject(failure);
     synced?.reject(failure);
   }
-  if (receipts === null) return;
   if (done < receipts.ends.length) {
-    const later = waiting.receipts;
-    waiting.receipts = joinedLines(receipts, done, later);
-    if (later !== null) giveBackBytes(later);
+    const later = queue.waiting ?? nothingWaiting();
+    queue.waiting = { ...later, receipts: joinedLines(receipts, done, later.receipts) };
+    giveBackLines(later.receipts);
   }
-  giveBackBytes(receipts);
+  giveBackLines(receipts);
 }
 
-const nothingWaiting = (): Waiting => ({ receipts: null, written: null, synced: null });
+const nothingWaiting = (): Waiting => ({ receipts: openLines(), written: null, synced: null });
 
-function waiterFor({ waiting }: Queue, durability: 'write' | 'fsync'): Promise<void> {
-  const waiter =
-    durability === 'fsync'
-      ? (waiting.synced ??= createWaiter())
-      : (waiting.written ??= createWaiter());
-  return waiter.promise;
-}
+/** A caller of `append` may drop the promise. */
+const unheard = (): void => {};
 
 function createWaiter(): Waiter {
-  let resolve: () => void = () => {};
-  let reject: (error: Error) => void = () => {};
+  let resolve: Waiter['resolve'] = unheard;
+  let reject: Waiter['reject'] = unheard;
   const promise = new Promise<void>((resolved, rejected) => {
     resolve = resolved;
     reject = rejected;
   });
-  // A caller of `append` may drop the promise.
-  promise.catch(() => {});
+  promise.catch(unheard);
   return { promise, resolve, reject };
 }
 

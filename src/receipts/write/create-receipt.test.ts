@@ -4,7 +4,7 @@ import { snapshot } from '../../core/json/json.ts';
 import { toWire } from '../../core/wire/wire.ts';
 import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
 import type { Receipt, ReceiptDraft, ReceiptFields } from '../receipt.ts';
-import { createReceipt, layOut, receiptOf } from './create-receipt.ts';
+import { createReceipt, layOut, receiptOf } from './build-receipt.ts';
 import { receiptText } from './receipt-text.ts';
 import { makeReceipt } from '../receipts.fixture.ts';
 

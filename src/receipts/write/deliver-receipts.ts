@@ -10,7 +10,7 @@ import type {
   ReceiptDraft,
   ReceiptSink,
 } from '../receipt.ts';
-import { receiptOf } from './create-receipt.ts';
+import { receiptOf } from './build-receipt.ts';
 
 /** A receipt that was handed to the sink. */
 export interface Sent {
@@ -55,19 +55,19 @@ export function deliverReceipts(
   { keep, owned }: DeliveryRules,
 ): Delivery {
   const writer = 'append' in sink ? localWriter(sink, owned) : functionWriter(sink);
-  const failed = failedReceipts();
+  const failed: FailedReceipts = { tries: [], retrying: null };
   const underWay = new Set<Promise<boolean>>();
   let failures = 0;
 
   return {
     send(sessionId, draft, durability) {
-      const { uri, kept, again } = writer.write(sessionId, draft, durability);
+      const { uri, kept, receipt } = writer.write(sessionId, draft, durability);
       if (kept === null) return { uri, kept };
       const settled: Promise<boolean> = kept.then(
         () => underWay.delete(settled),
         () => {
           failures += 1;
-          if (keep) failed.add(again);
+          if (keep) failed.tries.push(() => writer.again(sessionId, receipt, durability));
           underWay.delete(settled);
           return false;
         },
@@ -76,11 +76,11 @@ export function deliverReceipts(
       return { uri, kept: settled };
     },
     ready: (sessionId) =>
-      failed.isEmpty
+      failed.tries.length === 0
         ? writer.ready(sessionId)
-        : failed.retry().then(() => writer.ready(sessionId) ?? undefined),
+        : retry(failed).then(() => writer.ready(sessionId) ?? undefined),
     get isDown() {
-      return !failed.isEmpty;
+      return failed.tries.length > 0;
     },
     get failures() {
       return failures;
@@ -90,7 +90,7 @@ export function deliverReceipts(
     },
     async close() {
       while (underWay.size > 0) await Promise.all(underWay);
-      const lost = await failed.retry().then(
+      const lost = await retry(failed).then(
         () => null,
         (thrown: unknown) => ({ thrown }),
       );
@@ -100,34 +100,28 @@ export function deliverReceipts(
   };
 }
 
+/** What could not be delivered, oldest first. */
 interface FailedReceipts {
-  add(again: () => Promise<void>): void;
-  /** Tries them in their order, until one fails once more. */
-  retry(): Promise<void>;
-  readonly isEmpty: boolean;
+  readonly tries: (() => Promise<void>)[];
+  retrying: Promise<void> | null;
 }
 
-function failedReceipts(): FailedReceipts {
-  const failed: (() => Promise<void>)[] = [];
-  let retrying: Promise<void> | null = null;
-  const retryAll = async (): Promise<void> => {
-    try {
-      for (let again = failed[0]; again !== undefined; again = failed[0]) {
-        await again();
-        failed.shift();
-      }
-    } finally {
-      retrying = null;
+/**
+ * Tries all in their order, until a receipt fails once more. One at a time: two calls that try the
+ * same receipt at once would deliver it twice.
+ */
+const retry = (failed: FailedReceipts): Promise<void> => (failed.retrying ??= retryAll(failed));
+
+async function retryAll(failed: FailedReceipts): Promise<void> {
+  const { tries } = failed;
+  try {
+    for (let again = tries[0]; again !== undefined; again = tries[0]) {
+      await again();
+      tries.shift();
     }
-  };
-  return {
-    add: (again) => void failed.push(again),
-    // One at a time: two calls that try the same receipt at once would deliver it twice.
-    retry: () => (retrying ??= retryAll()),
-    get isEmpty() {
-      return failed.length === 0;
-    },
-  };
+  } finally {
+    failed.retrying = null;
+  }
 }
 
 /** A receipt that was handed to a writer. */
@@ -135,13 +129,15 @@ interface Handed {
   readonly uri: string | null;
   /** `null` when it is kept already; rejects when it could not be. */
   readonly kept: Promise<void> | null;
-  /** Tries the same receipt once more. */
-  readonly again: () => Promise<void>;
+  /** What to hand over once more if it could not be; `null` where the sink has it. */
+  readonly receipt: Receipt | null;
 }
 
 /** Takes drafts for a sink. A sink that throws makes `kept` reject; `write` itself never throws. */
 interface Writer {
   write(sessionId: string, draft: ReceiptDraft, durability: Durability): Handed;
+  /** Tries a receipt once more, by what `write` answered. */
+  again(sessionId: string, receipt: Receipt | null, durability: Durability): Promise<void>;
   /** Rejects when the sink knows that it cannot write; `null` when there is nothing to ask. */
   ready(sessionId: string): Promise<void> | null;
   close(): Promise<void>;
@@ -152,17 +148,19 @@ function functionWriter(sink: ReceiptSink): Writer {
   return {
     write(_sessionId, draft) {
       const receipt = receiptOf(draft, null);
-      const again = async () => {
-        await sink(receipt);
-      };
-      return { uri: null, kept: started(() => sink(receipt)), again };
+      try {
+        return { uri: null, kept: adopted(sink(receipt)), receipt };
+      } catch (thrown) {
+        return { uri: null, kept: Promise.reject(asError(thrown)), receipt };
+      }
+    },
+    async again(_sessionId, receipt) {
+      if (receipt !== null) await sink(receipt);
     },
     ready: () => null,
     close: async () => {},
   };
 }
-
-const NEVER = async (): Promise<void> => {};
 
 /** A writer for the receipts on this machine. */
 function localWriter(sink: LocalReceiptSink, owned: boolean): Writer {
@@ -173,20 +171,29 @@ function localWriter(sink: LocalReceiptSink, owned: boolean): Writer {
           sink.appendDraft?.(sessionId, draft, durability) ??
           sink.append(sessionId, (place) => receiptOf(draft, place), durability);
         // A sink that takes drafts keeps what it took, and tells by `ready` what became of it.
-        if (durability === 'background' && sink.appendDraft !== undefined)
-          return { uri, kept: null, again: NEVER };
-        // A receipt that has its place stays with the sink, which tries again itself when it is
-        // asked whether it is ready.
-        return { uri, kept, again: async () => void (await sink.ready(sessionId)) };
+        const isKept = durability === 'background' && sink.appendDraft !== undefined;
+        return { uri, kept: isKept ? null : kept, receipt: null };
       } catch (thrown) {
         // Made now: the record of a draft goes on changing until its call has ended.
         const receipt = receiptOf(draft, null);
-        const again = async () =>
-          sink.append(sessionId, (place) => placed(receipt, place), durability).kept;
-        return { uri: null, kept: Promise.reject(asError(thrown)), again };
+        return { uri: null, kept: Promise.reject(asError(thrown)), receipt };
       }
     },
-    ready: (sessionId) => started(() => sink.ready(sessionId)),
+    async again(sessionId, receipt, durability) {
+      // A receipt that has its place stays with the sink, which tries again itself when it is asked
+      // whether it is ready.
+      await (receipt === null
+        ? sink.ready(sessionId)
+        : sink.append(sessionId, (place) => placed(receipt, place), durability).kept);
+    },
+    ready(sessionId) {
+      try {
+        const answer = sink.ready(sessionId);
+        return answer === null ? null : adopted(answer);
+      } catch (thrown) {
+        return Promise.reject(asError(thrown));
+      }
+    },
     close: async () => (owned ? sink.close() : sink.flush()),
   };
 }
@@ -196,24 +203,17 @@ const placed = (receipt: Receipt, uri: string): Receipt =>
   Object.freeze({ ...receipt, audit: Object.freeze({ ...receipt.audit, receipt_uri: uri }) });
 
 /**
- * A receipt that is kept at once costs no wait. Strange promises are adopted: they settle once or
- * not at all.
+ * `null` for a receipt that is kept at once, which costs no wait. Strange promises are adopted:
+ * they settle once or not at all.
  */
-function started(task: () => unknown): Promise<void> | null {
-  try {
-    const answer = task();
-    if (!isThenable(answer)) return null;
-    return new Promise<unknown>((resolve) => resolve(answer)).then(() => {});
-  } catch (thrown) {
-    return Promise.reject(asError(thrown));
-  }
+function adopted(answer: unknown): Promise<void> | null {
+  const isThenable =
+    (typeof answer === 'object' || typeof answer === 'function') &&
+    answer !== null &&
+    'then' in answer &&
+    typeof answer.then === 'function';
+  return isThenable ? new Promise<unknown>((resolve) => resolve(answer)).then(() => {}) : null;
 }
-
-const isThenable = (value: unknown): boolean =>
-  (typeof value === 'object' || typeof value === 'function') &&
-  value !== null &&
-  'then' in value &&
-  typeof value.then === 'function';
 
 const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error('the sink failed', { cause: thrown });

@@ -15,7 +15,7 @@ import { type ChainFiles, systemFiles } from '../chain-files.ts';
 import { chainName, lockFile, segmentFile } from '../chain-names.ts';
 import { createSigner, type Signer } from '../checkpoint.ts';
 import { hashingKey, signingKey } from '../key-files.ts';
-import type { LocalReceiptSink } from '../receipt.ts';
+import type { Durability, LocalReceiptSink, Receipt, ReceiptDraft } from '../receipt.ts';
 import { type ChainWriter, createChainWriter, unavailable } from './chain-writer.ts';
 import type { ChainRules } from './render-batch.ts';
 import { openSegments, type Segments } from './segment-writer.ts';
@@ -127,17 +127,17 @@ export function createSink(options: LocalReceiptSinkOptions, files: ChainFiles):
     if (failed?.status === 'rejected') throw failed.reason;
   };
   const sink: LocalReceiptSink = Object.assign(
-    async (receipt: Parameters<LocalReceiptSink>[0]) => {
+    async (receipt: Receipt) => {
       const sessionId = receipt.session_id === '' ? (options.sessionId ?? '') : receipt.session_id;
       await writerOf(sessionId).append(() => receipt, 'write').kept;
     },
     {
       key: keeper.key,
       publicKey: keeper.signer.publicKey,
-      append: (sessionId: string, ...rest: Parameters<ChainWriter['append']>) =>
-        writerOf(sessionId).append(...rest),
-      appendDraft: (sessionId: string, ...rest: Parameters<ChainWriter['appendDraft']>) =>
-        writerOf(sessionId).appendDraft(...rest),
+      append: (sessionId: string, build: (uri: string) => Receipt, durability: Durability) =>
+        writerOf(sessionId).append(build, durability),
+      appendDraft: (sessionId: string, draft: ReceiptDraft, durability: Durability) =>
+        writerOf(sessionId).appendDraft(draft, durability),
       ready: (sessionId: string) => writerOf(sessionId).ready(),
       flush: () => all((writer) => writer.flush()),
       async close() {
@@ -164,7 +164,7 @@ function keeperFrom(options: LocalReceiptSinkOptions, files: ChainFiles): Keeper
       options.signingKey === undefined
         ? signingKey()
         : createSigner('localReceiptSink', options.signingKey),
-    rules: { checkpointEvery, checkpointMs, maxFileBytes, now: () => clock.now() },
+    rules: { checkpointEvery, checkpointMs, maxFileBytes, clock },
     files,
   };
 }
@@ -207,9 +207,7 @@ function openNth({ folder, key, signer, rules, files }: Keeper, chain: string): 
     if (segments === null) release();
   }
   const file = pathToFileURL(join(folder, segmentFile(chain, 1))).href;
-  return segments === null
-    ? null
-    : createChainWriter(segments, (seq) => `${file}#seq=${seq}`, key, release);
+  return segments === null ? null : createChainWriter(segments, file, key, release);
 }
 
 /**

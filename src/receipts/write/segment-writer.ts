@@ -8,14 +8,11 @@ import { dirname, join } from 'node:path';
 import { makeFolder, openRegular } from '../../system/open-regular.ts';
 import { headFile, segmentFile } from '../chain-names.ts';
 import {
-  type BatchBytes,
-  bytesOf,
-  giveBackBytes,
   type Batch,
   checkpointLine,
   type ChainRules,
   NO_RECEIPTS,
-  type OpenLines,
+  type ReceiptLines,
   renderBatch,
 } from './render-batch.ts';
 import { type ChainFiles, syncFolder } from '../chain-files.ts';
@@ -111,7 +108,7 @@ export function openChain(chain: Segments): void {
 }
 
 function tellIndex({ folder, rules, end }: Segments, record: IndexEvent['record']): number {
-  return appendToIndex(folder, rules.signer, rules.now, {
+  return appendToIndex(folder, rules.signer, () => rules.clock.now(), {
     record,
     chain: rules.chain,
     count: end.count,
@@ -122,40 +119,53 @@ function tellIndex({ folder, rules, end }: Segments, record: IndexEvent['record'
 /** Writes the next of some receipts. Where it rejects, the chain ends where it ended before. */
 export async function writeSome(
   chain: Segments,
-  receipts: OpenLines,
+  receipts: ReceiptLines,
   start: number,
   isDurable: boolean,
 ): Promise<Batch> {
   const file = soundSegment(chain);
   const batch = renderBatch(chain.rules, chain.end, receipts, start);
   const durable = isDurable && !chain.isUnsynced ? durableFile(chain) : null;
-  await writeWhole(chain, file, durable, batch.lines);
+  try {
+    for (let rest = batch.bytes; ; ) {
+      const written = await chain.files.write(durable ?? file, rest);
+      if (written >= rest.length) break;
+      rest = behind(rest, written);
+    }
+  } catch (error) {
+    rollBack(chain, file);
+    // Anything else than a lack of room is a failed sync: see `syncSegment`.
+    if (durable !== null && !isLackOfRoom(error)) leave(chain);
+    throw error;
+  }
   if (durable === null) chain.isUnsynced = true;
   chain.end = batch.end;
-  keepHead(chain, batch.checkpoint);
+  if (batch.checkpoint !== null) keepHead(chain, batch.checkpoint);
   return batch;
 }
 
 /** `writeSome` without waiting. Where it throws, the chain ends where it ended before. */
 export function writeSomeNow(
   chain: Segments,
-  receipts: OpenLines,
+  receipts: ReceiptLines,
   start: number,
   from = chain.end,
 ): Batch {
   const file = soundSegment(chain);
   const batch = renderBatch(chain.rules, from, receipts, start);
   try {
-    for (let rest = bytesOf(batch.lines); rest.length > 0; )
-      rest = rest.subarray(progress(chain.files.writeNow(file, rest)));
-    giveBackBytes(batch.lines);
+    for (let rest = batch.bytes; ; ) {
+      const written = chain.files.writeNow(file, rest);
+      if (written >= rest.length) break;
+      rest = behind(rest, written);
+    }
   } catch (error) {
     rollBack(chain, file);
     throw error;
   }
   chain.isUnsynced = true;
   chain.end = batch.end;
-  keepHead(chain, batch.checkpoint);
+  if (batch.checkpoint !== null) keepHead(chain, batch.checkpoint);
   return batch;
 }
 
@@ -223,31 +233,13 @@ function signEnd(chain: Segments): void {
   chain.end = { ...chain.end, isEnded: true };
 }
 
-async function writeWhole(
-  chain: Segments,
-  file: number,
-  durable: number | null,
-  lines: BatchBytes,
-): Promise<void> {
-  try {
-    for (let rest = bytesOf(lines); rest.length > 0; )
-      rest = rest.subarray(progress(await chain.files.write(durable ?? file, rest)));
-    giveBackBytes(lines);
-  } catch (error) {
-    rollBack(chain, file);
-    // Anything else than a lack of room is a failed sync: see `syncSegment`.
-    if (durable !== null && !isLackOfRoom(error)) leave(chain);
-    throw error;
-  }
-}
-
 const isLackOfRoom = (error: unknown): boolean =>
   // Every error of the file system has a code.
   ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** A write that takes nothing and reports nothing would be asked for ever. */
-function progress(written: number): number {
-  if (written > 0) return written;
+/** What is left. A write that takes nothing and reports nothing would be asked for ever. */
+function behind(bytes: Buffer, written: number): Buffer {
+  if (written > 0) return bytes.subarray(written);
   throw new Error('the system wrote nothing');
 }
 
@@ -311,8 +303,7 @@ function leave(chain: Segments): void {
   chain.end = { ...chain.end, segment: chain.end.segment + 1, size: 0, unsigned: 0, due: true };
 }
 
-function keepHead(chain: Segments, line: string | null): void {
-  if (line === null) return;
+function keepHead(chain: Segments, line: string): void {
   writeSignedHead(chain.heads, line, chain.headTurn);
   chain.headTurn += 1;
 }

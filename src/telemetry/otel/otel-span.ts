@@ -5,35 +5,36 @@
 
 import {
   type Context,
+  context,
   type HrTime,
+  isSpanContextValid,
   type Span,
-  type SpanContext,
   SpanKind,
+  type SpanStatus,
   SpanStatusCode,
   trace,
+  TraceFlags,
   type Tracer,
-  type TracerProvider,
 } from '@opentelemetry/api';
 import type { ToolCall } from '../../core/contract/call.ts';
 import { traceWith } from '../../core/onion/account.ts';
+import { contentAttributes, contentOf } from '../content.ts';
 import {
   closingAttributes,
+  type EndedCall,
   ERROR_TYPE,
   EXECUTE_TOOL,
+  type HumanWait,
+  isScopeViolation,
   openingAttributes,
   type SpanAttributes,
   TOOL_NAME,
-} from '../attributes.ts';
-import { contentAttributes, contentOf } from '../content.ts';
-import {
-  type EndedCall,
-  errorTypeOf,
-  isScopeViolation,
-  layersOf,
-  type LayerWork,
+  WAIT_SPAN,
+  waitAttributes,
+  workOf,
 } from '../ended-call.ts';
-import { type HumanWait, WAIT_SPAN, waitAttributes } from '../ended-call.ts';
-import { parentContextOf, traceparentOf } from './parent-context.ts';
+import { failed, type Otel } from './otel.ts';
+import { remoteParentage } from './parent-context.ts';
 
 /**
  * A span under way, and the context in which the tool runs, so that what the tool does itself
@@ -47,82 +48,84 @@ export interface OpenSpan {
   readonly parent: Context;
 }
 
-export interface SpanSettings {
-  readonly parent: SpanContext | null;
-  readonly attached: Readonly<SpanAttributes> | null;
-  readonly captureContent: boolean;
-}
-
-/**
- * Gives the tracer of the registered provider, or `null` where there is none. Asked for every call,
- * because a provider may come late, or be replaced.
- */
-export function tracerFinder(): () => Tracer | null {
-  let known: TracerProvider | null = null;
-  let tracer: Tracer | null = null;
-  return () => {
-    const provider = trace.getTracerProvider();
-    if (provider === known) return tracer;
-    if (!isRegistered(provider)) return null;
-    tracer = provider.getTracer('allium');
-    known = provider;
-    return tracer;
-  };
-}
-
-/** Before a provider is registered, the API gives a stand-in that has nothing to delegate to. */
-const isRegistered = (
-  provider: TracerProvider & { getDelegateTracer?(name: string): unknown },
-): boolean =>
-  provider.getDelegateTracer === undefined || provider.getDelegateTracer('allium') !== undefined;
-
 /**
  * Starts the span of a call. Times are given in parts: a bare number may be taken for a time since
- * the process began.
+ * the process began. `null` where a provider failed.
  */
 export function openSpan(
+  otel: Otel,
   tracer: Tracer,
   call: ToolCall,
   startMs: number,
-  { parent, attached }: SpanSettings,
-): OpenSpan {
-  const attributes = openingAttributes(call, attached);
-  const { context: parentContext, links } = parentContextOf(call, parent);
-  const name = `${EXECUTE_TOOL} ${String(attributes[TOOL_NAME])}`;
-  const options = {
-    kind: SpanKind.INTERNAL,
-    attributes,
-    startTime: hrTime(startMs),
-    ...(links.length === 0 ? {} : { links: [...links] }),
-  };
-  const span = tracer.startSpan(name, options, parentContext);
-  const traceparent = traceparentOf(span.spanContext());
-  if (traceparent !== null) traceWith(call, traceparent);
-  return { span, context: trace.setSpan(parentContext, span), tracer, parent: parentContext };
+): OpenSpan | null {
+  const { counts, settings } = otel;
+  counts.generated += 1;
+  try {
+    const attributes = openingAttributes(call, settings.attached);
+    const active = context.active();
+    const remote =
+      call.metadata === undefined ? null : remoteParentage(call, active, settings.parent);
+    const above = remote?.parent ?? settings.parent;
+    const parent = above === null ? active : trace.setSpanContext(active, above);
+    const links = remote?.links ?? [];
+    const options = { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs), links };
+    const span = tracer.startSpan(
+      `${EXECUTE_TOOL} ${String(attributes[TOOL_NAME])}`,
+      options,
+      parent,
+    );
+    const own = span.spanContext();
+    const flags = own.traceFlags & TraceFlags.SAMPLED ? '01' : '00';
+    if (isSpanContextValid(own)) traceWith(call, `00-${own.traceId}-${own.spanId}-${flags}`);
+    const open = { span, context: trace.setSpan(parent, span), tracer, parent };
+    counts.pending += 1;
+    return open;
+  } catch (thrown) {
+    failed(otel, thrown);
+    counts.dropped += 1;
+    return null;
+  }
 }
 
-/** Ends the span. A span that does not record costs no more than this question. */
-export function endSpan(
-  { span, context: own, tracer, parent }: OpenSpan,
-  ended: EndedCall,
-  captureContent: boolean,
-): void {
-  if (!span.isRecording()) return span.end();
-  span.setAttributes(closingAttributes(ended));
-  const errorType = errorTypeOf(ended.result);
-  if (captureContent) describeContent(span, ended, errorType);
-  else if (errorType !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: errorType });
-  const endTime = hrTime(ended.endMs);
-  span.addEvent('dispatched', hrTime(ended.startMs));
-  span.addEvent('result_returned', endTime);
-  if (isScopeViolation(ended.result))
-    span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? ended.result.status }, endTime);
-  for (const work of layersOf(ended)) childSpan(tracer, own, work);
-  // Beside the pass that follows it: both are what became of the one that ended with the question.
-  if (ended.wait !== null)
-    waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, ended.wait);
-  span.end(endTime);
+/** Ends the span. Nothing is worked out for a span that does not record. */
+export function endSpan(otel: Otel, open: OpenSpan, ended: EndedCall): void {
+  const { span, context: own, tracer, parent } = open;
+  const { result, errorType, wait } = ended;
+  otel.counts.pending -= 1;
+  try {
+    const endTime = hrTime(ended.endMs);
+    if (span.isRecording()) {
+      span.setAttributes(closingAttributes(ended));
+      if (otel.settings.captureContent) describeContent(span, ended);
+      else if (errorType !== null) span.setStatus(failedWith(errorType));
+      span.addEvent('dispatched', hrTime(ended.startMs));
+      span.addEvent('result_returned', endTime);
+      if (result.errorCategory !== null && isScopeViolation(result))
+        span.addEvent('scope_violation', { [ERROR_TYPE]: errorType ?? result.status }, endTime);
+      for (const line of ended.lines) {
+        const { name, status, startMs, endMs, counts } = workOf(line, ended);
+        const attributes: SpanAttributes = { [LAYER_NAME]: name, [LAYER_STATUS]: status };
+        for (const key in counts) attributes[`allium.layer.${key}`] = counts[key] ?? 0;
+        const options = { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) };
+        tracer.startSpan(`layer ${name}`, options, own).end(hrTime(endMs));
+      }
+      // Beside the pass that follows it: both are what became of the one that ended with the
+      // question.
+      if (wait !== null)
+        waitSpan(tracer, trace.getSpanContext(parent) === undefined ? own : parent, wait);
+    }
+    span.end(endTime);
+    otel.counts.delivered += 1;
+  } catch (thrown) {
+    failed(otel, thrown);
+    otel.counts.dropped += 1;
+  }
 }
+
+const LAYER_NAME = 'allium.layer.name';
+const LAYER_STATUS = 'allium.layer.status';
+
+const failedWith = (message: string): SpanStatus => ({ code: SpanStatusCode.ERROR, message });
 
 function waitSpan(tracer: Tracer, parent: Context, wait: HumanWait): void {
   const options = {
@@ -133,27 +136,10 @@ function waitSpan(tracer: Tracer, parent: Context, wait: HumanWait): void {
   tracer.startSpan(WAIT_SPAN, options, parent).end(hrTime(wait.endMs));
 }
 
-function describeContent(span: Span, ended: EndedCall, errorType: string | null): void {
+function describeContent(span: Span, ended: EndedCall): void {
   const content = contentOf(ended);
   span.setAttributes(contentAttributes(content));
-  if (errorType !== null)
-    span.setStatus({ code: SpanStatusCode.ERROR, message: content.error ?? errorType });
-}
-
-function childSpan(
-  tracer: Tracer,
-  parent: Context,
-  { name, status, startMs, endMs, counts }: LayerWork,
-): void {
-  const attributes: SpanAttributes = { 'allium.layer.name': name, 'allium.layer.status': status };
-  for (const key of Object.keys(counts)) attributes[`allium.layer.${key}`] = counts[key] ?? 0;
-  tracer
-    .startSpan(
-      `layer ${name}`,
-      { kind: SpanKind.INTERNAL, attributes, startTime: hrTime(startMs) },
-      parent,
-    )
-    .end(hrTime(endMs));
+  if (ended.errorType !== null) span.setStatus(failedWith(content.error ?? ended.errorType));
 }
 
 function hrTime(ms: number): HrTime {

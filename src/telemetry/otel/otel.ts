@@ -1,105 +1,121 @@
 /** OpenTelemetry as one of the sinks. Whatever a provider does, it throws nothing into a call. */
 
 import {
+  type Context,
   context,
   type Counter,
   createNoopMeter,
   type Histogram,
   type MeterProvider,
   metrics,
+  type SpanContext,
+  trace,
   type Tracer,
+  type TracerProvider,
 } from '@opentelemetry/api';
 import type { ToolCall } from '../../core/contract/call.ts';
 import type { Next } from '../../core/contract/layer.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
-import { ERROR_TYPE, EXECUTE_TOOL, OPERATION, STATUS, TOOL_NAME } from '../attributes.ts';
-import { clip, MAX_NAME, type EndedCall, errorTypeOf } from '../ended-call.ts';
-import { problemOf, type TellProblem } from '../problem.ts';
-import { endSpan, type OpenSpan, openSpan, type SpanSettings, tracerFinder } from './otel-span.ts';
+import {
+  clip,
+  type EndedCall,
+  ERROR_TYPE,
+  EXECUTE_TOOL,
+  MAX_NAME,
+  OPERATION,
+  type SpanAttributes,
+  STATUS,
+  TOOL_NAME,
+} from '../ended-call.ts';
+import { problemOf, type SinkCounts, type TellProblem } from '../problem.ts';
 
-/** The tracer and the instruments that are registered at the moment. */
-export interface OtelListeners {
-  readonly tracer: Tracer | null;
-  readonly instruments: Instruments | null;
+/** The same for every span. */
+export interface SpanSettings {
+  readonly parent: SpanContext | null;
+  readonly attached: Readonly<SpanAttributes> | null;
+  readonly captureContent: boolean;
 }
 
-/** Spans and metrics for the registered providers. */
+/** What a layer knows about the registered providers and about its spans. */
 export interface Otel {
-  /** `null` where neither a tracer nor a meter is registered. */
-  listeners(): OtelListeners | null;
-  open(listeners: OtelListeners, call: ToolCall, startMs: number): OpenSpan | null;
-  /** Goes on within the span, so that what the tool does itself becomes part of it. */
-  run(open: OpenSpan, call: ToolCall, next: Next): Promise<ToolResult>;
-  end(listeners: OtelListeners, open: OpenSpan | null, ended: EndedCall): void;
-  readonly countDropped: (sink: string, count: number) => void;
+  readonly settings: SpanSettings;
+  readonly tell: TellProblem;
+  readonly counts: { -readonly [K in keyof SinkCounts]: SinkCounts[K] };
+  /** The providers that `tracer` and `instruments` are from; `null` where none is registered. */
+  tracers: TracerProvider | null;
+  meters: MeterProvider | null;
+  tracer: Tracer | null;
+  instruments: Instruments | null;
 }
 
-/** Asks the API for its providers at every call; `settings` are the same for every span. */
-export function createOtel(settings: SpanSettings, tell: TellProblem): Otel {
-  const findTracer = tracerFinder();
-  const findInstruments = instrumentsFinder();
-  const counts = { generated: 0, delivered: 0, dropped: 0, pending: 0 };
-  const attempt = attempts((thrown) => {
-    tell(
-      problemOf(
-        {
-          sink: 'otel',
-          kind: 'failed',
-          message: 'a provider failed',
-          counts: Object.freeze({ ...counts }),
-        },
-        thrown,
-      ),
-    );
-  });
-  return {
-    listeners: () => listenersOf(attempt(findTracer), attempt(findInstruments)),
-    open({ tracer }, call, startMs) {
-      if (tracer === null) return null;
-      counts.generated += 1;
-      const open = attempt(() => openSpan(tracer, call, startMs, settings));
-      counts[open === null ? 'dropped' : 'pending'] += 1;
-      return open;
-    },
-    run({ context: own }, call, next) {
-      const entered: { running?: Promise<ToolResult> } = {};
-      attempt(() => context.with(own, () => void (entered.running = next(call))));
-      // A context manager that fails may have gone on or not; the tool must not run twice.
-      return entered.running ?? next(call);
-    },
-    end({ instruments }, open, ended) {
-      if (open !== null) {
-        counts.pending -= 1;
-        const isDone = attempt(() => endSpan(open, ended, settings.captureContent) ?? true);
-        counts[isDone === null ? 'dropped' : 'delivered'] += 1;
-      }
-      if (instruments !== null) attempt(() => countCall(instruments, ended));
-    },
-    countDropped: (sink, count) =>
-      void attempt(() => findInstruments()?.dropped.add(count, { 'allium.sink': sink })),
-  };
+export const createOtel = (settings: SpanSettings, tell: TellProblem): Otel => ({
+  settings,
+  tell,
+  counts: { generated: 0, delivered: 0, dropped: 0, pending: 0 },
+  tracers: null,
+  meters: null,
+  tracer: null,
+  instruments: null,
+});
+
+/**
+ * Whether a tracer or a meter is registered: then `otel` has them. Asked for every call, because a
+ * provider may come late, or be replaced.
+ */
+export function isHeard(otel: Otel): boolean {
+  try {
+    if (trace.getTracerProvider() !== otel.tracers) findTracer(otel);
+    if (metrics.getMeterProvider() !== otel.meters) findInstruments(otel);
+  } catch (thrown) {
+    failed(otel, thrown);
+  }
+  return otel.tracer !== null || otel.instruments !== null;
 }
 
-const listenersOf = (
-  tracer: Tracer | null,
-  instruments: Instruments | null,
-): OtelListeners | null =>
-  tracer === null && instruments === null ? null : { tracer, instruments };
+function findTracer(otel: Otel): void {
+  otel.tracer = null;
+  otel.tracers = null;
+  try {
+    const provider = trace.getTracerProvider();
+    if (!isRegistered(provider)) return;
+    otel.tracer = provider.getTracer('allium');
+    otel.tracers = provider;
+  } catch (thrown) {
+    failed(otel, thrown);
+  }
+}
 
-/** Does something, or tells why not and answers `null`. */
-const attempts =
-  (failed: (thrown: unknown) => void) =>
-  <T>(work: () => T): T | null => {
-    try {
-      return work();
-    } catch (thrown) {
-      failed(thrown);
-      return null;
-    }
-  };
+/** Before a provider is registered, the API gives a stand-in that has nothing to delegate to. */
+const isRegistered = (
+  provider: TracerProvider & { getDelegateTracer?(name: string): unknown },
+): boolean =>
+  provider.getDelegateTracer === undefined || provider.getDelegateTracer('allium') !== undefined;
+
+/** Says that a provider failed. */
+export function failed({ tell, counts }: Otel, thrown: unknown): void {
+  const problem = { sink: 'otel', kind: 'failed', message: 'a provider failed' } as const;
+  tell(problemOf({ ...problem, counts: Object.freeze({ ...counts }) }, thrown));
+}
+
+/** Goes on within a span, so that what the tool does itself becomes part of it. */
+export function runWithin(
+  otel: Otel,
+  own: Context,
+  call: ToolCall,
+  next: Next,
+): Promise<ToolResult> {
+  const entered: { running?: Promise<ToolResult> } = {};
+  try {
+    context.with(own, () => void (entered.running = next(call)));
+  } catch (thrown) {
+    failed(otel, thrown);
+  }
+  // A context manager that fails may have gone on or not; the tool must not run twice.
+  return entered.running ?? next(call);
+}
 
 /** What calls are counted with. */
-interface Instruments {
+export interface Instruments {
   readonly duration: Histogram;
   readonly calls: Counter;
   readonly dropped: Counter;
@@ -111,20 +127,19 @@ const BUCKETS = [
 ];
 
 /**
- * Gives the instruments of the registered provider, or `null` where there is none. Asked for every
- * call: an instrument made before a provider is registered does nothing for ever, because the API
- * has no stand-in for meters.
+ * An instrument made before a provider is registered does nothing for ever, because the API has no
+ * stand-in for meters.
  */
-function instrumentsFinder(): () => Instruments | null {
-  let known: MeterProvider | null = null;
-  let instruments: Instruments | null = null;
-  return () => {
+function findInstruments(otel: Otel): void {
+  try {
     const provider = metrics.getMeterProvider();
-    if (provider === known) return instruments;
-    instruments = instrumentsFrom(provider);
-    known = provider;
-    return instruments;
-  };
+    if (provider === otel.meters) return;
+    otel.instruments = null;
+    otel.instruments = instrumentsFrom(provider);
+    otel.meters = provider;
+  } catch (thrown) {
+    failed(otel, thrown);
+  }
 }
 
 function instrumentsFrom(provider: MeterProvider): Instruments | null {
@@ -151,13 +166,24 @@ function instrumentsFrom(provider: MeterProvider): Instruments | null {
  * Counts a call. A tool that was not found has a name that a model made up, and there are endlessly
  * many of those.
  */
-function countCall(
-  { duration, calls }: Instruments,
-  { call, result, durationMs }: EndedCall,
-): void {
-  const tool = result.status === 'tool_not_found' ? '_OTHER' : clip(call.toolName, MAX_NAME);
-  const errorType = errorTypeOf(result);
-  const error = errorType === null ? {} : { [ERROR_TYPE]: errorType };
-  duration.record(durationMs / 1000, { [OPERATION]: EXECUTE_TOOL, [TOOL_NAME]: tool, ...error });
-  calls.add(1, { [TOOL_NAME]: tool, [STATUS]: clip(result.status, MAX_NAME) });
+export function countCall(otel: Otel, { duration, calls }: Instruments, ended: EndedCall): void {
+  const { call, result, durationMs, errorType } = ended;
+  try {
+    const tool = result.status === 'tool_not_found' ? '_OTHER' : clip(call.toolName, MAX_NAME);
+    const error = errorType === null ? {} : { [ERROR_TYPE]: errorType };
+    duration.record(durationMs / 1000, { [OPERATION]: EXECUTE_TOOL, [TOOL_NAME]: tool, ...error });
+    calls.add(1, { [TOOL_NAME]: tool, [STATUS]: clip(result.status, MAX_NAME) });
+  } catch (thrown) {
+    failed(otel, thrown);
+  }
+}
+
+/** Counts records that another sink did not get. */
+export function countDropped(otel: Otel, sink: string, count: number): void {
+  try {
+    findInstruments(otel);
+    otel.instruments?.dropped.add(count, { 'allium.sink': sink });
+  } catch (thrown) {
+    failed(otel, thrown);
+  }
 }

@@ -2,7 +2,6 @@
 
 import {
   type Context,
-  context,
   createTraceState,
   isSpanContextValid,
   isValidSpanId,
@@ -29,44 +28,32 @@ export function fixedParent(
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
-/** Where a span belongs, and what else it has to do with. */
+/** What a span is under, and what else it has to do with. */
 export interface Parentage {
-  readonly context: Context;
-  readonly links: readonly Link[];
+  readonly parent: SpanContext;
+  readonly links: Link[];
 }
 
 /**
- * The parent a host fixed, or else the active span, or else the `traceparent` of the call's
- * metadata.
+ * The `traceparent` of a call's metadata as the parent of its span. `null` where that is the parent
+ * a host fixed, or else the active span.
  */
-export function parentContextOf(call: ToolCall, fixed: SpanContext | null): Parentage {
-  const active = context.active();
+export function remoteParentage(
+  { metadata, turn: { resumes = 0 } }: ToolCall,
+  active: Context,
+  fixed: SpanContext | null,
+): Parentage | null {
   const here = fixed ?? spanOf(active);
-  const { metadata } = call;
-  if (metadata === undefined || (here !== null && !isResumed(call))) return under(active, fixed);
-  const remote = remoteParent(metadata.traceparent, metadata.tracestate);
-  if (remote === null) return under(active, fixed);
   // A resumed call goes on in the trace where it stopped, not in that of `resume`.
-  return { ...under(active, remote), links: here === null ? [] : [{ context: here }] };
+  if (metadata === undefined || (here !== null && resumes === 0)) return null;
+  const parent = remoteParent(metadata.traceparent, metadata.tracestate);
+  return parent === null ? null : { parent, links: here === null ? [] : [{ context: here }] };
 }
-
-const under = (active: Context, parent: SpanContext | null): Parentage => ({
-  context: parent === null ? active : trace.setSpanContext(active, parent),
-  links: [],
-});
-
-const isResumed = ({ turn: { resumes = 0 } }: ToolCall): boolean => resumes > 0;
 
 function spanOf(active: Context): SpanContext | null {
   const span = trace.getSpanContext(active);
   return span !== undefined && isSpanContextValid(span) ? span : null;
 }
-
-/** A span as it is named in other processes; `null` for one that is none. */
-export const traceparentOf = (span: SpanContext): string | null =>
-  isSpanContextValid(span)
-    ? `00-${span.traceId}-${span.spanId}-${span.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`
-    : null;
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_HEADER = 512;
