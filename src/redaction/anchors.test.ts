@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anchorFinder } from './anchors.ts';
-import { codesOf, pairsOf } from './characters.ts';
+import { codesOf, pairsOf } from './reading.ts';
 
 const WORDS = ['eyJ', 'key', '://', 'sk_live_', 'password', 'pass', '-----BEGIN', 'AAAAA', 'gsk_'];
 const ANY_CASE = new Set(['key', 'password', 'pass']);

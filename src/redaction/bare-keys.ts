@@ -3,7 +3,8 @@
  */
 
 import { judge, type Look, type Looks, looksGenerated } from './characters.ts';
-import { A_JUDGEMENT, type Effort, type Emit, spend } from './detector.ts';
+import type { Emit } from './detector.ts';
+import { A_JUDGEMENT, type Effort, spend } from './reading.ts';
 
 /**
  * A form that a whole run of base64 characters has. Sticky from its first character; tried only on

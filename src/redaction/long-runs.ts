@@ -3,8 +3,8 @@
  */
 
 import { bareKey, FORMS_BY_LENGTH, REACH } from './bare-keys.ts';
-import { codesOf } from './characters.ts';
-import { type Effort, type Emit, joinedFindings } from './detector.ts';
+import { type Emit, type Findings, joinedFindings } from './detector.ts';
+import { codesOf, type Effort } from './reading.ts';
 import type { View } from './views.ts';
 
 /**
@@ -23,11 +23,11 @@ export function readRuns(
   let size = 0;
   const codes = codesOf(text);
   let hint = 0;
-  const findings = emit === null ? null : joinedFindings(effort, emit);
-  const run: Run = { start: 0, end: 0, classes: 0 };
-  while (nextRun(codes, run, length)) {
+  let findings: Findings | null = null;
+  run.end = 0;
+  while (nextRun(codes, length)) {
     const { start, end } = run;
-    for (const [from, to] of stretchesOf(codes, run)) {
+    for (const [from, to] of stretchesOf(codes)) {
       const unit = (run.classes & BEYOND_HEX) === 0 ? 2 : 4;
       const after = decode(codes, from, to, unit, size);
       if (after === size) continue;
@@ -37,8 +37,9 @@ export function readRuns(
     }
     while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
     const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
-    if (findings !== null && (isHinted || FORMS_BY_LENGTH[end - start]?.length !== 0))
-      bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
+    if (emit === null || !(isHinted || FORMS_BY_LENGTH[end - start]?.length !== 0)) continue;
+    findings ??= joinedFindings(effort, emit);
+    bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
   }
   findings?.end();
   return decoded === null ? null : viewOf(decoded, room.toString('latin1', 0, size));
@@ -79,13 +80,11 @@ function viewOf(runs: readonly EncodedRun[], text: string): View {
   };
 }
 
-/** A long run of base64 characters; also, where the search for the next one begins. */
-interface Run {
-  start: number;
-  end: number;
-  /** The classes of its characters, taken together. */
-  classes: number;
-}
+/**
+ * The long run of base64 characters that is read, with the classes of its characters taken
+ * together; also, where the search for the next one begins.
+ */
+const run = { start: 0, end: 0, classes: 0 };
 
 const MIN_RUN = 16;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -128,7 +127,7 @@ type Stretch = readonly [start: number, end: number];
  * Moves to the next run, and answers whether there is one. Looks from the end of what would be one:
  * prose has no run that long.
  */
-function nextRun(codes: Codes, run: Run, length: number): boolean {
+function nextRun(codes: Codes, length: number): boolean {
   let start = run.end;
   // Between `start` and `sure` all characters are in a run.
   let sure = start;
@@ -136,7 +135,7 @@ function nextRun(codes: Codes, run: Run, length: number): boolean {
     let at = start + MIN_RUN - 1;
     while (at >= sure && CLASSES[codes[at] ?? 0] !== 0) at -= 1;
     if (at < sure) {
-      readOn(codes, run, start, length);
+      readOn(codes, start, length);
       return true;
     }
     sure = start + MIN_RUN;
@@ -145,7 +144,7 @@ function nextRun(codes: Codes, run: Run, length: number): boolean {
   return false;
 }
 
-function readOn(codes: Codes, run: Run, start: number, length: number): void {
+function readOn(codes: Codes, start: number, length: number): void {
   let end = start;
   let classes = 0;
   for (; end < length; end += 1) {
@@ -159,7 +158,8 @@ function readOn(codes: Codes, run: Run, start: number, length: number): void {
 }
 
 /** The stretches of one run that may be readable. */
-function stretchesOf(codes: Codes, { start, end, classes }: Run): readonly Stretch[] {
+function stretchesOf(codes: Codes): readonly Stretch[] {
+  const { start, end, classes } = run;
   // Hex digits and dashes are a digest or an id; text in base64 always has other letters too.
   const isHex = (classes & BEYOND_HEX) === 0;
   if (isHex && (classes & DASH) !== 0) return NOTHING;

@@ -3,19 +3,12 @@
  * short, in turns with the rest of the process where it is not.
  */
 
-import { layOut } from './characters.ts';
-import {
-  type Detector,
-  type Emit,
-  type Sight,
-  type Span,
-  type Effort,
-  startEffort,
-} from './detector.ts';
+import type { Detector, Emit, Group, Sight, SignPlaces, Span } from './detector.ts';
 import { isFolded } from './disguises.ts';
 import { readRuns } from './long-runs.ts';
 import type { Markers } from './markers.ts';
-import { unfold } from './views.ts';
+import { type Effort, layOut, startEffort } from './reading.ts';
+import { unfold, type View } from './views.ts';
 
 /** How many disguises on top of each other are taken off. */
 const MAX_LAYERS = 3;
@@ -23,8 +16,6 @@ const MAX_LAYERS = 3;
 export const WINDOW = 65_536;
 /** What two windows share, so that nothing up to this length is cut in two. */
 const OVERLAP = 16_384;
-
-type Found = (span: Span) => void;
 
 /** Where the windows of a text begin. */
 export function windowsOf(text: string): readonly number[] {
@@ -43,31 +34,31 @@ function scanWindow(
   start: number,
   detectors: readonly Detector[],
   effort: Effort,
-  found: Found,
-): void {
+): readonly Span[] {
   effort.origin = start;
-  look(text.slice(start, start + WINDOW), detectors, 0, effort, (span) => {
-    // What begins exactly at the cut may be the rest of something longer, which the window before
-    // has seen whole if it ends there.
-    if (start === 0 || span.start > 0 || span.end > OVERLAP)
-      found({ ...span, start: span.start + start, end: span.end + start });
-  });
+  // What begins exactly at the cut may be the rest of something longer, which the window before has
+  // seen whole if it ends there.
+  return scanAlone(text.slice(start, start + WINDOW), detectors, effort)
+    .filter((span) => start === 0 || span.start > 0 || span.end > OVERLAP)
+    .map((span) => ({ ...span, start: span.start + start, end: span.end + start }));
 }
 
 /** Everything found in a text, in one go. */
 export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
-  let spans: Span[] | null = null;
-  const found: Found = (span) => (spans ??= []).push(span);
-  const effort = startEffort();
-  if (text.length <= WINDOW) look(text, detectors, 0, effort, found);
-  else for (const start of windowsOf(text)) scanWindow(text, start, detectors, effort, found);
-  return spans ?? NOTHING;
+  const effort = startEffort(atOnce);
+  return text.length <= WINDOW
+    ? scanAlone(text, detectors, effort)
+    : windowsOf(text).flatMap((start) => scanWindow(text, start, detectors, effort));
 }
 
-const NOTHING: readonly Span[] = Object.freeze([]);
+/** The effort of texts that are scanned in one go. */
+const atOnce = startEffort();
 
-let isSeen = false;
-const see = (): void => void (isSeen = true);
+function scanAlone(text: string, detectors: readonly Detector[], effort: Effort): readonly Span[] {
+  found = null;
+  look(text, detectors, 0, effort);
+  return taken();
+}
 
 /**
  * Whether there is nothing to hide in a text and nothing in it is disguised or encoded, told by one
@@ -75,47 +66,72 @@ const see = (): void => void (isSeen = true);
  */
 export function isPlain(text: string, detectors: readonly Detector[]): boolean {
   if (text.length > WINDOW) return false;
-  const effort = startEffort();
+  found = null;
+  const decoded = lookOnce(text, detectors, startEffort(atOnce));
+  return taken().length === 0 && decoded === null && !isFolded(text, signs);
+}
+
+/**
+ * What was found in the text that is being scanned, `null` as long as nothing was; that text or the
+ * view of it that detectors look at, the group of the one that does, and what it saw. In one place
+ * for all texts: nothing that runs from the first look at a text to the last comes from outside, so
+ * that no other scan can begin in between.
+ */
+let found: Span[] | null = null;
+let looked = '';
+let finder: Group = 'secrets';
+let signs: SignPlaces = null;
+
+const emit: Emit = (start, end, label, group = finder) => {
+  found ??= [];
+  found.push({ start, end, label, group, value: looked.slice(start, end) });
+};
+
+/** What was found, which is not kept. */
+function taken(): readonly Span[] {
+  const spans = found ?? NOTHING;
+  found = null;
+  return spans;
+}
+
+const NOTHING: readonly Span[] = Object.freeze([]);
+
+/** Looks at a text as it stands; answers what is encoded in it. */
+function lookOnce(text: string, detectors: readonly Detector[], effort: Effort): View | null {
   layOut(text);
-  isSeen = false;
+  looked = text;
   let sight: Sight | undefined;
-  for (const { find } of detectors) sight = find(text, see, effort) ?? sight;
-  return (
-    !isSeen &&
-    !isFolded(text, sight?.signs ?? null) &&
-    readRuns(text, see, sight?.hints ?? NO_HINTS, effort) === null &&
-    !isSeen
-  );
+  let hasSecrets = false;
+  for (const { group, find } of detectors) {
+    finder = group;
+    hasSecrets ||= group === 'secrets';
+    sight = find(text, emit, effort) ?? sight;
+  }
+  signs = sight?.signs ?? null;
+  finder = 'secrets';
+  return readRuns(text, hasSecrets ? emit : null, sight?.hints ?? NO_HINTS, effort);
 }
 
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
-function look(
-  text: string,
-  detectors: readonly Detector[],
-  depth: number,
-  effort: Effort,
-  found: Found,
-): void {
+function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort): void {
   if (depth > 0) effort.origin = -Infinity;
-  layOut(text);
-  let sight: Sight | undefined;
-  let bareKeys: Emit | null = null;
-  for (const { group, find } of detectors) {
-    const emit: Emit = (start, end, label, own = group) =>
-      found({ start, end, label, group: own, value: text.slice(start, end) });
-    sight = find(text, emit, effort) ?? sight;
-    if (group === 'secrets') bareKeys = emit;
-  }
-  const decoded = readRuns(text, bareKeys, sight?.hints ?? NO_HINTS, effort);
+  const decoded = lookOnce(text, detectors, effort);
   if (depth === MAX_LAYERS) return;
-  const signs = sight?.signs ?? null;
   const unfolded = isFolded(text, signs) ? unfold(text, depth, signs) : null;
-  for (const view of [unfolded, decoded]) {
-    if (view === null) continue;
-    look(view.text, detectors, depth + 1, effort, (span) =>
-      found({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) }),
-    );
+  if (unfolded !== null) lookInto(unfolded, detectors, depth + 1, effort);
+  if (decoded !== null) lookInto(decoded, detectors, depth + 1, effort);
+}
+
+/** What is found in a view stands in the text around it. */
+function lookInto(view: View, detectors: readonly Detector[], depth: number, effort: Effort): void {
+  const before = found?.length ?? 0;
+  look(view.text, detectors, depth, effort);
+  if (found === null) return;
+  for (let index = before; index < found.length; index += 1) {
+    const span = found[index];
+    if (span !== undefined)
+      found[index] = { ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) };
   }
 }
 
@@ -167,7 +183,7 @@ function* scanInTurns(text: string, detectors: readonly Detector[]): Work<readon
   const effort = startEffort();
   for (const start of windowsOf(text)) {
     if (start > 0) yield nextTurn();
-    scanWindow(text, start, detectors, effort, (span) => spans.push(span));
+    for (const span of scanWindow(text, start, detectors, effort)) spans.push(span);
   }
   return spans;
 }

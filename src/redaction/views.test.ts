@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anchorFinder } from './anchors.ts';
-import { codesOf, pairsOf } from './characters.ts';
+import { codesOf, pairsOf } from './reading.ts';
 import { isFolded, ODD_SIGNS } from './disguises.ts';
 import { unfold } from './views.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
