@@ -6,13 +6,18 @@ import {
   checkOptions,
   defineLayer,
   must,
+  type Next,
   type OrderRule,
+  type ToolCall,
   type ToolLayer,
+  type ToolResult,
   withCall,
 } from '../../src/layer.ts';
 import {
   ABORTED,
   cleanCall,
+  type CleanedCall,
+  type CleanedResult,
   cleanResult,
   compileRules,
   finish,
@@ -25,6 +30,7 @@ import {
   blockedCall,
   blockedResult,
   cancelled,
+  type Found,
   recorded,
   shownCall,
   uncheckedCall,
@@ -82,22 +88,40 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     rewrites: true,
     scrub: textCleaner(rules),
     ...(incoming === 'report' ? { order: KEEPERS } : {}),
-    async caller(call, next) {
+    caller(call, next) {
       // Most work is done at once: to wait for it would cost a turn.
-      const checking = orNull(cleanCall(call, rules, redactor, incoming));
-      const sent = checking instanceof Promise ? await checking : checking;
-      if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
-      if (sent === null) return uncheckedCall(call);
-      if (sent.blocked) return blockedCall(sent);
-      const answered = await next(sent.call);
-      const cleaning = orNull(cleanResult(answered, sent, rules, redactor));
-      const cleaned = cleaning instanceof Promise ? await cleaning : cleaning;
-      if (cleaned === ABORTED) return cancelled(shownCall(sent));
-      if (cleaned === null) return uncheckedResult(sent);
-      if (cleaned.blocked) return blockedResult(sent, cleaned);
-      return recorded(cleaned.result, redactor !== undefined, sent, cleaned);
+      const checked = orNull(cleanCall(call, rules, redactor, incoming));
+      return checked instanceof Promise
+        ? checked.then((sent) => goOn(call, sent, next))
+        : goOn(call, checked, next);
     },
   });
+
+  function goOn(
+    call: ToolCall,
+    sent: CleanedCall | typeof ABORTED | null,
+    next: Next,
+  ): ToolResult | Promise<ToolResult> {
+    if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
+    if (sent === null) return uncheckedCall(call);
+    if (sent.blocked) return blockedCall(sent);
+    return next(sent.call).then((answered) => {
+      const checked = orNull(cleanResult(answered, sent, rules, redactor));
+      return checked instanceof Promise
+        ? checked.then((cleaned) => handOut(sent, cleaned))
+        : handOut(sent, checked);
+    });
+  }
+
+  function handOut(sent: CleanedCall, cleaned: CleanedResult | typeof ABORTED | null): ToolResult {
+    if (cleaned === ABORTED) return cancelled(shownCall(sent));
+    if (cleaned === null) return uncheckedResult(sent);
+    if (cleaned.blocked) return blockedResult(sent, cleaned);
+    const isQuiet = isNothing(sent) && isNothing(cleaned);
+    return isQuiet && redactor === undefined
+      ? cleaned.result
+      : recorded(cleaned.result, isQuiet, sent, cleaned);
+  }
 }
 
 /** What a redactor or a rule throws may hold what it was to hide: nothing of it is kept. */
@@ -109,3 +133,6 @@ function orNull<T>(work: Work<T>): T | null | Promise<T | null> {
     return null;
   }
 }
+
+const isNothing = ({ fields, counts }: Found): boolean =>
+  fields.length === 0 && Object.keys(counts).length === 0;

@@ -3,7 +3,6 @@
  */
 
 import { judge, type Look, type Looks, looksGenerated } from './characters.ts';
-import type { Emit } from './detector.ts';
 import { A_JUDGEMENT, type Effort, spend } from './reading.ts';
 
 /**
@@ -103,6 +102,12 @@ export const FORMS_BY_LENGTH = Array.from({ length: MAX_KEY + 1 }, (_, length) =
   RUNS.filter(({ min, max }) => length >= min && length <= max),
 );
 
+/** A key that begins with a run. */
+interface BareKey {
+  readonly end: number;
+  readonly label: string;
+}
+
 /**
  * `hinted` where a word before it says that a key follows; once that effort is spent, what looks
  * like a key is one.
@@ -113,29 +118,29 @@ export function bareKey(
   start: number,
   end: number,
   hinted: Effort | null,
-  emit: Emit,
-): void {
+): BareKey | null {
   const length = end - start;
-  if (length > MAX_KEY) return;
+  if (length > MAX_KEY) return null;
   for (const { shape, look, label } of FORMS_BY_LENGTH[length] ?? []) {
     shape.lastIndex = start;
-    const match = shape.exec(text);
-    if (match !== null && looksGenerated(judge(codes, start, start + match[0].length), look))
-      return emit(start, start + match[0].length, label);
+    if (shape.test(text) && looksGenerated(judge(codes, start, shape.lastIndex), look))
+      return { end: shape.lastIndex, label };
   }
   // What follows a dot, a slash or a hash sign is a part of an address.
   if (hinted === null || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT)
-    return;
+    return null;
   const looks = judge(codes, start, end);
-  if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return emit(start, end, 'aws');
+  if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return { end, label: 'aws' };
   // Digits and letters, and not a path or a name of many words: what has few digits is one.
   if (
     !looksGenerated(looks, 'strong') ||
     looks.digits * 12 < length ||
     text.slice(start, end).includes('/')
   )
-    return;
-  if (!spend(hinted, start, A_JUDGEMENT) || isIssuerBefore(text, start)) emit(start, end, 'secret');
+    return null;
+  return !spend(hinted, start, A_JUDGEMENT) || isIssuerBefore(text, start)
+    ? { end, label: 'secret' }
+    : null;
 }
 
 const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));

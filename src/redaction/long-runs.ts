@@ -38,8 +38,10 @@ export function readRuns(
     while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
     const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
     if (emit === null || !(isHinted || FORMS_BY_LENGTH[end - start]?.length !== 0)) continue;
+    const key = bareKey(text, codes, start, end, isHinted ? effort : null);
+    if (key === null) continue;
     findings ??= joinedFindings(effort, emit);
-    bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
+    findings.tell(start, key.end, key.label);
   }
   findings?.end();
   return decoded === null ? null : viewOf(decoded, room.toString('latin1', 0, size));

@@ -25,7 +25,7 @@ export function surfacesOf(
   const follows = isRendered(result);
   const embedded =
     paths.length === 0 || (follows && typeof result.result !== 'string')
-      ? []
+      ? NO_JSON
       : embeddedJson(textsOf(result));
   const isCovered = canCover && follows;
   const surfaces: readonly Surface[] = [
@@ -37,11 +37,18 @@ export function surfacesOf(
     surface(result.arguments === clean ? null : result.arguments, paths),
     surface(result.interruption?.shown ?? null, paths),
     surface(restOf(result), NONE),
-    ...embedded.map(({ value }) => surface(value, paths)),
   ];
-  return { surfaces, embedded, follows };
+  return {
+    surfaces:
+      embedded.length === 0
+        ? surfaces
+        : [...surfaces, ...embedded.map(({ value }) => surface(value, paths))],
+    embedded,
+    follows,
+  };
 }
 
+const NO_JSON: readonly EmbeddedJson[] = [];
 const NONE: readonly Path[] = [];
 const NO_SURFACE: Surface = Object.freeze({ value: null, paths: NONE, isCovered: false });
 const surface = (value: JsonValue, paths: readonly Path[], isCovered = false): Surface =>

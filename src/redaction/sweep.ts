@@ -21,23 +21,28 @@ export interface Surface {
   readonly isCovered?: boolean;
 }
 
-export interface Sweep {
-  /** The surfaces in their order; each the very same value where there was nothing to hide. */
-  readonly values: readonly JsonValue[];
-  /** Where something was replaced, by surface; empty where nothing was. */
-  readonly paths: readonly (readonly string[])[];
+/** What was found. */
+export interface Found {
+  /** Where something was replaced, as the record has it. */
+  readonly fields: readonly string[];
   /** How often what was found. */
   readonly counts: Readonly<Record<string, number>>;
   /** Something was found that must not get out in any form. */
   readonly blocked: boolean;
   /** What was hidden, to be hidden elsewhere too. */
   readonly literals: Literals;
+}
+
+export interface Sweep extends Omit<Found, 'fields'> {
+  /** The surfaces in their order; each the very same value where there was nothing to hide. */
+  readonly values: readonly JsonValue[];
+  /** Where something was replaced, by surface; empty where nothing was. */
+  readonly paths: readonly (readonly string[])[];
   /** The texts with markers in them, which need no second look. */
   readonly written: ReadonlySet<string>;
 }
 
 const NO_LITERALS: Literals = new Map();
-const NO_FIELDS: readonly string[] = Object.freeze([]);
 const NO_COUNTS: Readonly<Record<string, number>> = Object.freeze({});
 const NO_TEXTS: ReadonlySet<string> = new Set();
 
@@ -50,12 +55,12 @@ const MIN_REPEATED = 6;
 const MAX_REPEATED = 512;
 
 /** What there is to say about surfaces that are clean. */
-export const NOTHING_FOUND = {
-  fields: NO_FIELDS,
+export const NOTHING_FOUND: Found = Object.freeze({
+  fields: Object.freeze([]),
   counts: NO_COUNTS,
   blocked: false,
   literals: NO_LITERALS,
-} as const;
+});
 
 let isTold = false;
 const tell = (): void => void (isTold = true);
@@ -74,7 +79,8 @@ export function isClean(surfaces: readonly Surface[], rules: Rules): boolean {
   const [first] = texts;
   if (first === undefined) return true;
   // The text of a result stands on several surfaces.
-  if (texts.every((text) => text === first)) return scanText(first, detectors).length === 0;
+  if (texts.length === 1 || texts.every((text) => text === first))
+    return scanText(first, detectors).length === 0;
   return canCover && isPlain(texts.join('\n'), detectors);
 }
 

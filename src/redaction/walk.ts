@@ -117,7 +117,8 @@ function surveyList(value: readonly JsonValue[], cursors: readonly Cursor[], sur
 }
 
 function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
+    if (!Object.hasOwn(value, name)) continue;
     const member = value[name] ?? null;
     if (name.length >= survey.minText) survey.texts?.push(name);
     surveyMember(member, name, cursors, survey);
