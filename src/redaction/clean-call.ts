@@ -1,15 +1,18 @@
 /** The way down: arguments are looked at before anything inside sees them. */
 
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 import type { Scrub } from '../core/contract/layer.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { withCall } from '../core/onion/own-call.ts';
 import type { ToolCall, ToolProgress } from '../core/contract/call.ts';
 import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
 import { type Literals, removedBetween } from './literals.ts';
-import type { Path } from './walk.ts';
-import { pathsFor, type Rules, textCleaner } from './rules.ts';
-import { type Found, isClean, NOTHING_FOUND, sweep } from './sweep.ts';
-import { wait, type Work } from './scan.ts';
+import { parsePath, type Path } from './walk.ts';
+import type { Rules } from './rules.ts';
+import { isClean } from './survey.ts';
+import { type Found, NOTHING_FOUND, sweep } from './sweep.ts';
+import { textCleaner, wait, type Work } from './scan.ts';
 
 /** What has been found in a call so far. */
 export interface CleanedCall extends Found {
@@ -99,22 +102,9 @@ function cleaned(
   incoming: Incoming,
 ): CleanedCall {
   const { fields, counts, blocked, literals } = found;
-  const report = cleanReport(call, args, literals, rules, redactor);
-  const isSame = incoming === 'report' || args === call.toolArgs;
-  const sent = withCall(call, isSame ? { report } : { toolArgs: args, report });
-  return { call: sent, args, paths, fields, counts, blocked, literals };
-}
-
-/** What a tool reports while it runs, with its text cleaned. */
-function cleanReport(
-  call: ToolCall,
-  args: JsonObject,
-  literals: Literals,
-  rules: Rules,
-  redactor: Redactor | undefined,
-): (progress: ToolProgress) => void {
   let cleaner: Scrub | null = null;
-  return ({ message, ...numbers }) => {
+  /** What a tool reports while it runs, with its text cleaned. */
+  const report = ({ message, ...numbers }: ToolProgress): void => {
     if (message === undefined) return call.report(numbers);
     // Made with the first message: most calls report nothing.
     cleaner ??= textCleaner(rules, literals);
@@ -123,6 +113,33 @@ function cleanReport(
     const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
     call.report(text === null ? numbers : { ...numbers, message: cleaner(text) });
   };
+  const isSame = incoming === 'report' || args === call.toolArgs;
+  const sent = withCall(call, isSame ? { report } : { toolArgs: args, report });
+  return { call: sent, args, paths, fields, counts, blocked, literals };
+}
+
+const known = new WeakMap<ToolAnnotations, readonly Path[]>();
+
+/**
+ * The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be
+ * read: it hides something.
+ */
+function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall): readonly Path[] {
+  const own = annotations.safety?.redaction;
+  if (own === undefined) return paths;
+  const before = known.get(annotations);
+  const read = before ?? own.map((text) => readPath(text, toolName));
+  known.set(annotations, read);
+  return [...paths, ...read];
+}
+
+function readPath(text: unknown, toolName: string): Path {
+  const path = typeof text === 'string' ? parsePath(text) : null;
+  if (path === null)
+    throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', {
+      toolName,
+    });
+  return path;
 }
 
 /** The top-level members that a redactor changed without saying so. */

@@ -9,10 +9,11 @@ import type { ToolResult } from '../core/contract/result.ts';
 import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
 import type { CleanedCall } from './clean-call.ts';
 import { type Literals, removedBetween } from './literals.ts';
-import { type Rules, textCleaner } from './rules.ts';
+import type { Rules } from './rules.ts';
 import { putBack, type ResultSurfaces, surfacesOf } from './surfaces.ts';
-import { type Found, isClean, NOTHING_FOUND, sweep } from './sweep.ts';
-import { wait, type Work } from './scan.ts';
+import { isClean } from './survey.ts';
+import { type Found, NOTHING_FOUND, sweep } from './sweep.ts';
+import { textCleaner, wait, type Work } from './scan.ts';
 
 export interface CleanedResult extends Omit<Found, 'literals'> {
   readonly result: ToolResult;

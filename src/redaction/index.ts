@@ -18,11 +18,11 @@ export { parsePath } from './walk.ts';
 export type { Path as RedactionPath } from './walk.ts';
 export { isPattern } from './patterns.ts';
 export type { RedactionPattern } from './patterns.ts';
-export { compileRules, DETECTORS, textCleaner } from './rules.ts';
+export { compileRules, DETECTORS } from './rules.ts';
 export type {
   DetectorName as RedactionDetector,
   RuleOptions,
   Rules as RedactionRules,
 } from './rules.ts';
-export { finish } from './scan.ts';
+export { finish, textCleaner } from './scan.ts';
 export type { Work } from './scan.ts';

@@ -46,12 +46,6 @@ export function layOut(text: string): Uint16Array {
  */
 export const layBlanks = (start: number, end: number): void => void shared.fill(BLANK, start, end);
 
-/** The same two by two, the first in the lower half. */
-export function pairsOf(text: string): Uint32Array {
-  codesOf(text);
-  return sharedPairs;
-}
-
 /**
  * What a step costs, in microseconds of an ordinary machine. A place that is told by three
  * characters to be none of a word; a word that is told by its next characters to lead nowhere, as
@@ -121,6 +115,8 @@ export function passOver(effort: Effort, to: number): void {
 export interface Reading {
   text: string;
   codes: Uint16Array;
+  /** The codes two by two, the first in the lower half. */
+  pairs: Uint32Array;
   effort: Effort;
   /** Up to where tokens were found: none that begins before needs a look. */
   done: number;
@@ -147,6 +143,7 @@ let areRunsKnown = false;
 const reading: Reading = {
   text: '',
   codes: shared,
+  pairs: sharedPairs,
   effort: startEffort(),
   done: 0,
   named: 0,
@@ -164,6 +161,7 @@ const reading: Reading = {
 export function startReading(text: string, effort: Effort): Reading {
   reading.text = text;
   reading.codes = codesOf(text);
+  reading.pairs = sharedPairs;
   reading.effort = effort;
   reading.done = reading.named = reading.keys = reading.footer = 0;
   reading.line = reading.value = reading.piped = 0;

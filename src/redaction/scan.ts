@@ -3,11 +3,14 @@
  * short, in turns with the rest of the process where it is not.
  */
 
+import type { Scrub } from '../core/contract/layer.ts';
 import type { Detector, Emit, Group, Sight, SignPlaces, Span } from './detector.ts';
-import { isFolded } from './disguises.ts';
+import { ODD, UNUSUAL } from './disguises.ts';
+import { literalDetector, type Literals } from './literals.ts';
 import { readRuns } from './long-runs.ts';
 import type { Markers } from './markers.ts';
 import { type Effort, layOut, startEffort } from './reading.ts';
+import type { Rules } from './rules.ts';
 import { unfold, type View } from './views.ts';
 
 /** How many disguises on top of each other are taken off. */
@@ -26,6 +29,35 @@ export function windowsOf(text: string): readonly number[] {
 }
 
 /**
+ * What was found in the text that is being scanned; that text, or the view of it that detectors
+ * look at, the group of the one that does, and the signs it saw. In one place for all texts:
+ * nothing that runs from the first look at a text to the last comes from outside, so that no other
+ * scan can begin in between.
+ */
+let found: Span[] = [];
+let looked = '';
+let finder: Group = 'secrets';
+let signs: SignPlaces = null;
+
+const emit: Emit = (start, end, label, group = finder) => {
+  found.push({ start, end, label, group, value: looked.slice(start, end) });
+};
+
+/** Everything found in a text, in one go. */
+export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
+  const effort = startEffort(atOnce);
+  if (text.length > WINDOW)
+    return windowsOf(text).flatMap((start) => scanWindow(text, start, detectors, effort));
+  if (found.length > 0) found = [];
+  look(text, detectors, 0, effort);
+  return found.length > 0 ? found : NOTHING;
+}
+
+/** The effort of texts that are scanned in one go. */
+const atOnce = startEffort();
+const NOTHING: readonly Span[] = Object.freeze([]);
+
+/**
  * Everything found in one window, with positions in the whole text. All windows of a text share its
  * effort, with all that is decoded from it.
  */
@@ -36,28 +68,13 @@ function scanWindow(
   effort: Effort,
 ): readonly Span[] {
   effort.origin = start;
+  if (found.length > 0) found = [];
+  look(text.slice(start, start + WINDOW), detectors, 0, effort);
   // What begins exactly at the cut may be the rest of something longer, which the window before has
   // seen whole if it ends there.
-  return scanAlone(text.slice(start, start + WINDOW), detectors, effort)
+  return found
     .filter((span) => start === 0 || span.start > 0 || span.end > OVERLAP)
     .map((span) => ({ ...span, start: span.start + start, end: span.end + start }));
-}
-
-/** Everything found in a text, in one go. */
-export function scanText(text: string, detectors: readonly Detector[]): readonly Span[] {
-  const effort = startEffort(atOnce);
-  return text.length <= WINDOW
-    ? scanAlone(text, detectors, effort)
-    : windowsOf(text).flatMap((start) => scanWindow(text, start, detectors, effort));
-}
-
-/** The effort of texts that are scanned in one go. */
-const atOnce = startEffort();
-
-function scanAlone(text: string, detectors: readonly Detector[], effort: Effort): readonly Span[] {
-  found = null;
-  look(text, detectors, 0, effort);
-  return taken();
 }
 
 /**
@@ -66,38 +83,21 @@ function scanAlone(text: string, detectors: readonly Detector[], effort: Effort)
  */
 export function isPlain(text: string, detectors: readonly Detector[]): boolean {
   if (text.length > WINDOW) return false;
-  found = null;
-  const decoded = lookOnce(text, detectors, startEffort(atOnce));
-  return taken().length === 0 && decoded === null && !isFolded(text, signs);
+  if (found.length > 0) found = [];
+  const hasViews = look(text, detectors, MAX_LAYERS, startEffort(atOnce));
+  return !hasViews && found.length === 0;
 }
 
 /**
- * What was found in the text that is being scanned, `null` as long as nothing was; that text or the
- * view of it that detectors look at, the group of the one that does, and what it saw. In one place
- * for all texts: nothing that runs from the first look at a text to the last comes from outside, so
- * that no other scan can begin in between.
+ * Looks at a text as it stands, and at what it hides up to `MAX_LAYERS`; answers whether it hides
+ * anything.
  */
-let found: Span[] | null = null;
-let looked = '';
-let finder: Group = 'secrets';
-let signs: SignPlaces = null;
-
-const emit: Emit = (start, end, label, group = finder) => {
-  found ??= [];
-  found.push({ start, end, label, group, value: looked.slice(start, end) });
-};
-
-/** What was found, which is not kept. */
-function taken(): readonly Span[] {
-  const spans = found ?? NOTHING;
-  found = null;
-  return spans;
-}
-
-const NOTHING: readonly Span[] = Object.freeze([]);
-
-/** Looks at a text as it stands; answers what is encoded in it. */
-function lookOnce(text: string, detectors: readonly Detector[], effort: Effort): View | null {
+function look(
+  text: string,
+  detectors: readonly Detector[],
+  depth: number,
+  effort: Effort,
+): boolean {
   layOut(text);
   looked = text;
   let sight: Sight | undefined;
@@ -109,31 +109,54 @@ function lookOnce(text: string, detectors: readonly Detector[], effort: Effort):
   }
   signs = sight?.signs ?? null;
   finder = 'secrets';
-  return readRuns(text, hasSecrets ? emit : null, sight?.hints ?? NO_HINTS, effort);
+  const decoded = readRuns(text, hasSecrets ? emit : null, sight?.hints ?? NO_HINTS, effort);
+  const isDisguised = isFolded(text, signs);
+  if (depth < MAX_LAYERS) {
+    const unfolded = isDisguised ? unfold(text, depth, signs) : null;
+    if (unfolded !== null) lookInto(unfolded, detectors, depth + 1, effort);
+    if (decoded !== null) lookInto(decoded, detectors, depth + 1, effort);
+  }
+  return isDisguised || decoded !== null;
 }
 
 const NO_HINTS: readonly number[] = Object.freeze([]);
 
-function look(text: string, detectors: readonly Detector[], depth: number, effort: Effort): void {
-  if (depth > 0) effort.origin = -Infinity;
-  const decoded = lookOnce(text, detectors, effort);
-  if (depth === MAX_LAYERS) return;
-  const unfolded = isFolded(text, signs) ? unfold(text, depth, signs) : null;
-  if (unfolded !== null) lookInto(unfolded, detectors, depth + 1, effort);
-  if (decoded !== null) lookInto(decoded, detectors, depth + 1, effort);
+/** Whether a text may hold disguises. */
+export const isFolded = (text: string, places: SignPlaces): boolean =>
+  (places === null ? ODD.test(text) : places.length > 0) ||
+  (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
+
+/** What is found in a view stands in the text around it. A view earns no effort of its own. */
+function lookInto(view: View, detectors: readonly Detector[], depth: number, effort: Effort): void {
+  const before = found.length;
+  effort.origin = -Infinity;
+  look(view.text, detectors, depth, effort);
+  const inside = found.splice(before);
+  for (const span of inside)
+    found.push({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) });
 }
 
-/** What is found in a view stands in the text around it. */
-function lookInto(view: View, detectors: readonly Detector[], depth: number, effort: Effort): void {
-  const before = found?.length ?? 0;
-  look(view.text, detectors, depth, effort);
-  if (found === null) return;
-  for (let index = before; index < found.length; index += 1) {
-    const span = found[index];
-    if (span !== undefined)
-      found[index] = { ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) };
-  }
+/** Cleans one text at once: for the audit record and for progress, which cannot wait. */
+export function textCleaner({ detectors, markers, plain }: Rules, literals?: Literals): Scrub {
+  const isFixed = literals === undefined || literals.size === 0;
+  let all = isFixed ? detectors : null;
+  return (text) => {
+    if (isFixed && plain.has(text)) return text;
+    // Made with the first text: most calls report nothing.
+    all ??= [...detectors, literalDetector(literals ?? new Map())];
+    const spans = scanText(text, all);
+    if (spans.length > 0) return markers.replace(text, spans);
+    // A text with digits in it is the name of one thing, and does not come again.
+    if (isFixed && text.length <= MAX_PLAIN && !/\d/.test(text)) {
+      if (plain.size >= MAX_REMEMBERED) plain.clear();
+      plain.add(text);
+    }
+    return text;
+  };
 }
+
+const MAX_PLAIN = 24;
+const MAX_REMEMBERED = 512;
 
 export type Spans = ReadonlyMap<string, readonly Span[]>;
 

@@ -17,7 +17,6 @@ import {
   A_GLANCE,
   A_STOP,
   layBlanks,
-  pairsOf,
   passOver,
   type Reading,
   runEnd,
@@ -88,7 +87,7 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     if (hidden.length > 0) hidden = [];
     // Made with the first text: a process that looks at none needs none.
     finder ??= anchorFinder(LEADS, ODD_SIGNS);
-    const signs = finder.find(text, reading.codes, pairsOf(text), lookAt);
+    const signs = finder.find(text, reading.codes, reading.pairs, lookAt);
     if (crowd.start !== -1) endCrowd();
     // The views of the text, and whatever else reads its codes, find blanks where a crowd is hidden.
     for (const [from, to] of hidden) layBlanks(from, to);

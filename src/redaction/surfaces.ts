@@ -5,7 +5,8 @@ import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import type { ContentBlock } from '../core/contract/content.ts';
 import type { ToolResult } from '../core/contract/result.ts';
 import type { Path } from './walk.ts';
-import type { Surface, Sweep } from './sweep.ts';
+import type { Surface } from './survey.ts';
+import type { Sweep } from './sweep.ts';
 
 /** The surfaces of a result in the order in which `putBack` expects their cleaned values. */
 export interface ResultSurfaces {

@@ -5,21 +5,10 @@ import { deepSpans } from './deep-secrets.ts';
 import type { Finding, Span } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
-import { type Path, rebuildTree, startOf, type Survey, surveyTree } from './walk.ts';
+import { rebuildTree, startOf } from './walk.ts';
 import type { Rules } from './rules.ts';
-import { isPlain, scanAll, scanAtOnce, scanText, wait, WINDOW, type Work } from './scan.ts';
-
-/** One place of a call or a result at which something could be read. */
-export interface Surface {
-  readonly value: JsonValue;
-  /** Path rules that hold here. */
-  readonly paths: readonly Path[];
-  /**
-   * Every text of it stands on another surface too: it is looked into only if something was found
-   * there.
-   */
-  readonly isCovered?: boolean;
-}
+import { scanAll, scanAtOnce, wait, type Work } from './scan.ts';
+import { isShort, type Surface, surveyAll, surveyTree } from './survey.ts';
 
 /** What was found. */
 export interface Found {
@@ -61,28 +50,6 @@ export const NOTHING_FOUND: Found = Object.freeze({
   blocked: false,
   literals: NO_LITERALS,
 });
-
-let isTold = false;
-const tell = (): void => void (isTold = true);
-
-/**
- * Whether there is nothing to hide on these surfaces, as on nearly all; `false` where one look does
- * not tell. Looks at all texts together, a line apart, unless patterns can be tied to their ends.
- */
-export function isClean(surfaces: readonly Surface[], rules: Rules): boolean {
-  const { detectors, names, minText, canCover, deep } = rules;
-  if (deep) return false;
-  const texts: string[] = [];
-  isTold = false;
-  surveyAll(surfaces, texts, { texts, names, minText, onPath: tell, onNamed: tell });
-  if (isTold || !isShort(texts)) return false;
-  const [first] = texts;
-  if (first === undefined) return true;
-  // The text of a result stands on several surfaces.
-  if (texts.length === 1 || texts.every((text) => text === first))
-    return scanText(first, detectors).length === 0;
-  return canCover && isPlain(texts.join('\n'), detectors);
-}
 
 /**
  * Takes turns with the rest of the process where there is much to look at. `clean` are texts that
@@ -168,14 +135,6 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
   return { texts, findings, literals };
 }
 
-/** Of a surface that is covered, only the shape counts. */
-function surveyAll(surfaces: readonly Surface[], texts: string[], look: Survey): void {
-  for (const { value, paths, isCovered = false } of surfaces) {
-    look.texts = isCovered ? null : texts;
-    if (value !== null) surveyTree(value, startOf(paths), look);
-  }
-}
-
 /** The texts of the surfaces that need no look as long as nothing was found. */
 function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonly string[] {
   const texts: string[] = [];
@@ -243,12 +202,6 @@ function rebuilt(
     },
     onChange: (path) => changed.add(path),
   });
-}
-
-function isShort(texts: readonly string[]): boolean {
-  let length = 0;
-  for (const text of texts) length += text.length;
-  return length <= WINDOW;
 }
 
 /**

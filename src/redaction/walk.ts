@@ -1,10 +1,7 @@
-/**
- * Walks JSON twice: once to see what it holds, and, only if something has to go, once to build it
- * anew around that.
- */
+/** Paths into JSON, and JSON built anew around what has to go. */
 
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
-import { type Family, familyOf, isHidden } from './names.ts';
+import { type Family, familyIn, isHidden } from './names.ts';
 
 type Segment = { readonly name: string } | { readonly index: number } | '*' | '[*]' | '**';
 export type Path = readonly Segment[];
@@ -80,82 +77,15 @@ export const writePath = (steps: readonly (string | number)[]): string =>
     )
     .join('');
 
-/** What the first walk meets. */
-export interface Survey {
-  /** Takes every text, in order, to be looked into; `null` where only the shape counts. */
-  texts: string[] | null;
-  /** Called for a value that a path rule hides whole. */
-  onPath(value: JsonValue): void;
-  /** Called for a text whose member's name tells what it is. */
-  onNamed(value: string, family: Family): void;
-  /** Whether names of members tell anything here. */
-  readonly names: boolean;
-  /** Texts that are shorter hold nothing that could be found. */
-  readonly minText: number;
-}
-
 /** Numbers from here on are looked at as text: a card number is one. */
 const LONG_NUMBER = 1e6;
 
-const isLong = (value: number): boolean => value >= LONG_NUMBER && Number.isSafeInteger(value);
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
-
-export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey: Survey): void {
-  if (typeof value === 'string') {
-    if (value.length >= survey.minText) survey.texts?.push(value);
-  } else if (typeof value === 'number') {
-    if (survey.texts !== null && isLong(value)) survey.texts.push(String(value));
-  } else if (typeof value === 'object' && value !== null) {
-    if (isList(value)) surveyList(value, cursors, survey);
-    else surveyObject(value, cursors, survey);
-  }
-}
-
-function surveyList(value: readonly JsonValue[], cursors: readonly Cursor[], survey: Survey): void {
-  for (let index = 0; index < value.length; index += 1)
-    surveyMember(value[index] ?? null, index, cursors, survey);
-}
-
-function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
-  for (const name in value) {
-    if (!Object.hasOwn(value, name)) continue;
-    const member = value[name] ?? null;
-    if (name.length >= survey.minText) survey.texts?.push(name);
-    surveyMember(member, name, cursors, survey);
-    if (!survey.names || typeof member !== 'string') continue;
-    const family = familyIn(value, name);
-    if (family !== null && isHidden(family, member)) survey.onNamed(member, family);
-  }
-}
-
-function surveyMember(
-  member: JsonValue,
-  step: string | number,
-  cursors: readonly Cursor[],
-  survey: Survey,
-): void {
-  if (cursors.length === 0) return surveyTree(member, cursors, survey);
-  const below = advance(cursors, step);
-  if (isHit(below)) survey.onPath(member);
-  else surveyTree(member, below, survey);
-}
+export const isLong = (value: number): boolean =>
+  value >= LONG_NUMBER && Number.isSafeInteger(value);
+export const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
 
 /**
- * A member is called by its name; the `value` of a list of variables is called by the `name` beside
- * it.
- */
-function familyIn(value: JsonObject, name: string): Family | null {
-  if (name !== 'value') return familyOf(name);
-  const beside = Object.hasOwn(value, 'name')
-    ? value['name']
-    : Object.hasOwn(value, 'key')
-      ? value['key']
-      : null;
-  return typeof beside === 'string' ? familyOf(beside) : null;
-}
-
-/**
- * What the second walk replaces. Each answers with what it was given where there is nothing to
+ * What is replaced. Each answers with what it was given where there is nothing to
  * hide.
  */
 export interface Rebuild {
