@@ -21,6 +21,7 @@ import {
   cleanResult,
   compileRules,
   finish,
+  type RedactionRules,
   type Redactor,
   textCleaner,
   type Work,
@@ -92,37 +93,49 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
       // Most work is done at once: to wait for it would cost a turn.
       const checked = orNull(cleanCall(call, rules, redactor, incoming));
       return checked instanceof Promise
-        ? checked.then((sent) => goOn(call, sent, next))
-        : goOn(call, checked, next);
+        ? checked.then((sent) => passOn(call, sent, next, rules, redactor))
+        : passOn(call, checked, next, rules, redactor);
     },
   });
-
-  function goOn(
-    call: ToolCall,
-    sent: CleanedCall | typeof ABORTED | null,
-    next: Next,
-  ): ToolResult | Promise<ToolResult> {
-    if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
-    if (sent === null) return uncheckedCall(call);
-    if (sent.blocked) return blockedCall(sent);
-    return next(sent.call).then((answered) => {
-      const checked = orNull(cleanResult(answered, sent, rules, redactor));
-      return checked instanceof Promise
-        ? checked.then((cleaned) => handOut(sent, cleaned))
-        : handOut(sent, checked);
-    });
-  }
-
-  function handOut(sent: CleanedCall, cleaned: CleanedResult | typeof ABORTED | null): ToolResult {
-    if (cleaned === ABORTED) return cancelled(shownCall(sent));
-    if (cleaned === null) return uncheckedResult(sent);
-    if (cleaned.blocked) return blockedResult(sent, cleaned);
-    const isQuiet = isNothing(sent) && isNothing(cleaned);
-    return isQuiet && redactor === undefined
-      ? cleaned.result
-      : recorded(cleaned.result, isQuiet, sent, cleaned);
-  }
 }
+
+/** What came of looking; `null` where it cannot be said what must be hidden. */
+type Checked<T> = T | typeof ABORTED | null;
+
+function passOn(
+  call: ToolCall,
+  sent: Checked<CleanedCall>,
+  next: Next,
+  rules: RedactionRules,
+  redactor: Redactor | undefined,
+): ToolResult | Promise<ToolResult> {
+  if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
+  if (sent === null) return uncheckedCall(call);
+  if (sent.blocked) return blockedCall(sent);
+  return next(sent.call).then((answered) => {
+    const checked = orNull(cleanResult(answered, sent, rules, redactor));
+    return checked instanceof Promise
+      ? checked.then((cleaned) => handOut(sent, cleaned, redactor))
+      : handOut(sent, checked, redactor);
+  });
+}
+
+function handOut(
+  sent: CleanedCall,
+  cleaned: Checked<CleanedResult>,
+  redactor: Redactor | undefined,
+): ToolResult {
+  if (cleaned === ABORTED) return cancelled(shownCall(sent));
+  if (cleaned === null) return uncheckedResult(sent);
+  if (cleaned.blocked) return blockedResult(sent, cleaned);
+  const isQuiet = isNothing(sent) && isNothing(cleaned);
+  return isQuiet && redactor === undefined
+    ? cleaned.result
+    : recorded(cleaned.result, isQuiet, sent, cleaned);
+}
+
+const isNothing = ({ fields, counts }: Found): boolean =>
+  fields.length === 0 && Object.keys(counts).length === 0;
 
 /** What a redactor or a rule throws may hold what it was to hide: nothing of it is kept. */
 function orNull<T>(work: Work<T>): T | null | Promise<T | null> {
@@ -133,6 +146,3 @@ function orNull<T>(work: Work<T>): T | null | Promise<T | null> {
     return null;
   }
 }
-
-const isNothing = ({ fields, counts }: Found): boolean =>
-  fields.length === 0 && Object.keys(counts).length === 0;

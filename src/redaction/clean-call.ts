@@ -8,7 +8,7 @@ import { withCall } from '../core/onion/own-call.ts';
 import type { ToolCall, ToolProgress } from '../core/contract/call.ts';
 import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
 import { type Literals, removedBetween } from './literals.ts';
-import { parsePath, type Path } from './walk.ts';
+import { parsePath, type Path } from './paths.ts';
 import type { Rules } from './rules.ts';
 import { isClean } from './survey.ts';
 import { type Found, NOTHING_FOUND, sweep } from './sweep.ts';
@@ -36,7 +36,8 @@ export function* cleanCall(
   redactor: Redactor | undefined,
   incoming: Incoming,
 ): Work<CleanedCall | typeof ABORTED> {
-  const paths = pathsFor(rules, call);
+  const own = call.annotations.safety?.redaction;
+  const paths = own === undefined ? rules.paths : [...rules.paths, ...pathsFor(own, call)];
   const args = call.toolArgs;
   const first = isClean([{ value: args, paths }], rules)
     ? { args, found: NOTHING_FOUND }
@@ -120,17 +121,11 @@ function cleaned(
 
 const known = new WeakMap<ToolAnnotations, readonly Path[]>();
 
-/**
- * The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be
- * read: it hides something.
- */
-function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall): readonly Path[] {
-  const own = annotations.safety?.redaction;
-  if (own === undefined) return paths;
-  const before = known.get(annotations);
-  const read = before ?? own.map((text) => readPath(text, toolName));
+/** The paths that a tool names itself. Throws where one cannot be read: it hides something. */
+function pathsFor(own: readonly string[], { annotations, toolName }: ToolCall): readonly Path[] {
+  const read = known.get(annotations) ?? own.map((text) => readPath(text, toolName));
   known.set(annotations, read);
-  return [...paths, ...read];
+  return read;
 }
 
 function readPath(text: unknown, toolName: string): Path {

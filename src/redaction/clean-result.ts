@@ -28,9 +28,15 @@ export function* cleanResult(
 ): Work<CleanedResult | typeof ABORTED> {
   const taken = surfacesOf(answered, sent.paths, sent.args, rules.canCover);
   // What was hidden in the arguments has to be looked for, too.
-  const first =
+  const first: Swept =
     sent.literals.size === 0 && isClean(taken.surfaces, rules)
-      ? untouched(answered)
+      ? {
+          result: answered,
+          fields: NOTHING_FOUND.fields,
+          counts: NOTHING_FOUND.counts,
+          blocked: false,
+          literals: NOTHING_FOUND.literals,
+        }
       : yield* swept(answered, taken, sent, rules, sent.literals);
   const last =
     redactor === undefined || first.blocked
@@ -44,11 +50,6 @@ export function* cleanResult(
 
 interface Swept extends CleanedResult {
   readonly literals: Literals;
-}
-
-function untouched(result: ToolResult): Swept {
-  const { fields, counts, blocked, literals } = NOTHING_FOUND;
-  return { result, fields, counts, blocked, literals };
 }
 
 function* askedAbout(

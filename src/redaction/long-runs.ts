@@ -134,7 +134,9 @@ const NOTHING: readonly Stretch[] = Object.freeze([]);
 const MIN_QUADS = 4;
 const MIN_PAIRS = 10;
 
-/** Whether the four that begin here can stand for text; what is cut off at the end can be anything. */
+/**
+ * Whether the four that begin here can stand for text; what is cut off at the end can be anything.
+ */
 const isQuad = (codes: Codes, at: number, end: number): boolean =>
   ((CLASSES[codes[at] ?? 0] ?? 0) & FIRST) !== 0 &&
   (at + 1 >= end || ((CLASSES[codes[at + 1] ?? 0] ?? 0) & SECOND) !== 0) &&

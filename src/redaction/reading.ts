@@ -1,7 +1,7 @@
 /**
  * The text that is being read: its codes, what must not be read twice in it, and the effort that is
- * left. There is one at a time, in one place for all: a text is read to its end at once, and nothing
- * on the way calls what was not written here.
+ * left. There is one at a time, in one place for all: a text is read to its end at once, and
+ * nothing on the way calls what a stranger wrote.
  */
 
 import { judge, KINDS, type Looks, MASKS } from './characters.ts';

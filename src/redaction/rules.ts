@@ -2,8 +2,8 @@
 
 import { DEEP_LABEL } from './deep-secrets.ts';
 import type { Detector, Group } from './detector.ts';
-import { createMarkers, type Markers, type Strategy } from './markers.ts';
-import { type Path, parsePath } from './walk.ts';
+import { createMarkers, type Strategy } from './markers.ts';
+import { type Path, parsePath } from './paths.ts';
 import {
   cardDetector,
   emailDetector,
@@ -14,13 +14,13 @@ import {
   type RedactionPattern,
 } from './patterns.ts';
 import { LABELS as SECRET_LABELS } from './families/index.ts';
+import type { TextRules } from './scan.ts';
 import { secretDetector } from './secrets.ts';
 
 export const DETECTORS = ['secrets', 'secrets-deep', 'email', 'phone', 'card'] as const;
 export type DetectorName = (typeof DETECTORS)[number];
 
-export interface Rules {
-  readonly detectors: readonly Detector[];
+export interface Rules extends TextRules {
   /** Names of members tell what their values are. */
   readonly names: boolean;
   readonly deep: boolean;
@@ -32,9 +32,6 @@ export interface Rules {
    */
   readonly canCover: boolean;
   readonly paths: readonly Path[];
-  readonly markers: Markers;
-  /** Short texts in which nothing was found: names and codes stand in every record. */
-  readonly plain: Set<string>;
 }
 
 export interface RuleOptions {

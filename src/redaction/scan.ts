@@ -10,7 +10,6 @@ import { literalDetector, type Literals } from './literals.ts';
 import { readRuns } from './long-runs.ts';
 import type { Markers } from './markers.ts';
 import { type Effort, layOut, startEffort } from './reading.ts';
-import type { Rules } from './rules.ts';
 import { unfold, type View } from './views.ts';
 
 /** How many disguises on top of each other are taken off. */
@@ -136,8 +135,16 @@ function lookInto(view: View, detectors: readonly Detector[], depth: number, eff
     found.push({ ...span, start: view.startOf(span.start), end: view.endOf(span.end - 1) });
 }
 
+/** What texts are cleaned with. */
+export interface TextRules {
+  readonly detectors: readonly Detector[];
+  readonly markers: Markers;
+  /** Short texts in which nothing was found: names and codes stand in every record. */
+  readonly plain: Set<string>;
+}
+
 /** Cleans one text at once: for the audit record and for progress, which cannot wait. */
-export function textCleaner({ detectors, markers, plain }: Rules, literals?: Literals): Scrub {
+export function textCleaner({ detectors, markers, plain }: TextRules, literals?: Literals): Scrub {
   const isFixed = literals === undefined || literals.size === 0;
   let all = isFixed ? detectors : null;
   return (text) => {

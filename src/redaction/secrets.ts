@@ -89,7 +89,7 @@ export const secretDetector: Detector = Object.freeze<Detector>({
     finder ??= anchorFinder(LEADS, ODD_SIGNS);
     const signs = finder.find(text, reading.codes, reading.pairs, lookAt);
     if (crowd.start !== -1) endCrowd();
-    // The views of the text, and whatever else reads its codes, find blanks where a crowd is hidden.
+    // The views of the text, and whatever else reads its codes, find blanks where a crowd is.
     for (const [from, to] of hidden) layBlanks(from, to);
     return hints.length === 0 && signs.length === 0 ? PLAIN : { signs, hints };
   },

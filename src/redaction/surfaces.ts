@@ -4,7 +4,7 @@ import { isRendered, type ResultChanges, withResult } from '../core/onion/result
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import type { ContentBlock } from '../core/contract/content.ts';
 import type { ToolResult } from '../core/contract/result.ts';
-import type { Path } from './walk.ts';
+import type { Path } from './paths.ts';
 import type { Surface } from './survey.ts';
 import type { Sweep } from './sweep.ts';
 

@@ -5,9 +5,9 @@
 
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import { type Family, familyIn, isHidden } from './names.ts';
+import type { Path, Segment } from './paths.ts';
 import type { Rules } from './rules.ts';
 import { isPlain, scanText, WINDOW } from './scan.ts';
-import { advance, type Cursor, isHit, isList, isLong, type Path, startOf } from './walk.ts';
 
 /** One place of a call or a result at which something could be read. */
 export interface Surface {
@@ -51,9 +51,8 @@ export function isClean(surfaces: readonly Surface[], rules: Rules): boolean {
   // The text of a result stands on several surfaces.
   let isOne = true;
   for (const text of texts) isOne &&= text === first;
-  return isOne
-    ? scanText(first, detectors).length === 0
-    : canCover && isPlain(texts.join('\n'), detectors);
+  if (isOne) return scanText(first, detectors).length === 0;
+  return canCover && isPlain(texts.join('\n'), detectors);
 }
 
 /** Whether the walk of `isClean` met what is hidden by its path or its name. */
@@ -75,38 +74,77 @@ export function surveyAll(surfaces: readonly Surface[], texts: string[], survey:
   }
 }
 
+/** In a surface, `cursors` are where its paths have come to. */
 export function surveyTree(value: JsonValue, cursors: readonly Cursor[], survey: Survey): void {
-  if (typeof value === 'string') {
+  if (cursors.length > 0 && isHit(cursors)) {
+    survey.onPath(value);
+  } else if (typeof value === 'string') {
     if (value.length >= survey.minText) survey.texts?.push(value);
   } else if (typeof value === 'number') {
     if (survey.texts !== null && isLong(value)) survey.texts.push(String(value));
   } else if (typeof value === 'object' && value !== null) {
     if (!isList(value)) return surveyObject(value, cursors, survey);
     for (let index = 0; index < value.length; index += 1)
-      surveyMember(value[index] ?? null, index, cursors, survey);
+      surveyTree(value[index] ?? null, advance(cursors, index), survey);
   }
 }
 
 function surveyObject(value: JsonObject, cursors: readonly Cursor[], survey: Survey): void {
   for (const name in value) {
-    if (!Object.hasOwn(value, name)) continue;
+    // In a loop over names the compiler knows the answer to this, but not that of `Object.hasOwn`.
+    if (!Object.prototype.hasOwnProperty.call(value, name)) continue;
     const member = value[name] ?? null;
     if (name.length >= survey.minText) survey.texts?.push(name);
-    surveyMember(member, name, cursors, survey);
+    surveyTree(member, advance(cursors, name), survey);
     if (!survey.names || typeof member !== 'string') continue;
     const family = familyIn(value, name);
     if (family !== null && isHidden(family, member)) survey.onNamed(member, family);
   }
 }
 
-function surveyMember(
-  member: JsonValue,
-  step: string | number,
-  cursors: readonly Cursor[],
-  survey: Survey,
-): void {
-  if (cursors.length === 0) return surveyTree(member, cursors, survey);
-  const below = advance(cursors, step);
-  if (isHit(below)) survey.onPath(member);
-  else surveyTree(member, below, survey);
+/** Numbers from here on are looked at as text: a card number is one. */
+const LONG_NUMBER = 1e6;
+
+export const isLong = (value: number): boolean =>
+  value >= LONG_NUMBER && Number.isSafeInteger(value);
+export const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
+
+/** How far the walk has come along one path. */
+export interface Cursor {
+  readonly path: Path;
+  readonly at: number;
 }
+
+export const startOf = (paths: readonly Path[]): readonly Cursor[] =>
+  paths.length === 0 ? NO_CURSORS : paths.map((path) => ({ path, at: 0 }));
+const NO_CURSORS: readonly Cursor[] = Object.freeze([]);
+
+/** Where the paths stand one member further down. */
+export function advance(cursors: readonly Cursor[], step: string | number): readonly Cursor[] {
+  if (cursors.length === 0) return cursors;
+  const next: Cursor[] = [];
+  for (const cursor of cursors) {
+    const { path } = cursor;
+    // `**` stands for any number of members, also for none, and several in a row for no more than
+    // one.
+    let here = cursor.at;
+    for (; path[here] === '**'; here += 1)
+      next.push(here === cursor.at ? cursor : { path, at: here });
+    const segment = path[here];
+    if (segment !== undefined && fits(segment, step)) next.push({ path, at: here + 1 });
+  }
+  return next;
+}
+
+function fits(segment: Segment, step: string | number): boolean {
+  if (typeof segment === 'string') return segment !== '[*]' || typeof step === 'number';
+  if ('index' in segment) return segment.index === step;
+  return typeof step === 'string' && segment.name === step.toLowerCase();
+}
+
+/** Whether a path ends here. */
+export const isHit = (cursors: readonly Cursor[]): boolean =>
+  cursors.some(
+    ({ path, at }) =>
+      at > 0 && (at >= path.length || (path[at] === '**' && at === path.length - 1)),
+  );

@@ -5,10 +5,10 @@ import { deepSpans } from './deep-secrets.ts';
 import type { Finding, Span } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
-import { rebuildTree, startOf } from './walk.ts';
+import { rebuildTree } from './rebuild.ts';
 import type { Rules } from './rules.ts';
 import { scanAll, scanAtOnce, wait, type Work } from './scan.ts';
-import { isShort, type Surface, surveyAll, surveyTree } from './survey.ts';
+import { isShort, startOf, type Surface, surveyAll, surveyTree } from './survey.ts';
 
 /** What was found. */
 export interface Found {
