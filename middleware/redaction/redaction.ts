@@ -6,16 +6,22 @@ import {
   checkOptions,
   defineLayer,
   must,
+  type Next,
   type OrderRule,
+  type ToolCall,
   type ToolLayer,
+  type ToolResult,
   withCall,
 } from '../../src/layer.ts';
 import {
   ABORTED,
   cleanCall,
+  type CleanedCall,
+  type CleanedResult,
   cleanResult,
   compileRules,
   finish,
+  type RedactionRules,
   type Redactor,
   textCleaner,
   type Work,
@@ -25,6 +31,7 @@ import {
   blockedCall,
   blockedResult,
   cancelled,
+  type Found,
   recorded,
   shownCall,
   uncheckedCall,
@@ -82,23 +89,53 @@ export function redaction(options: RedactionOptions | Redactor = {}): ToolLayer 
     rewrites: true,
     scrub: textCleaner(rules),
     ...(incoming === 'report' ? { order: KEEPERS } : {}),
-    async caller(call, next) {
+    caller(call, next) {
       // Most work is done at once: to wait for it would cost a turn.
-      const checking = orNull(cleanCall(call, rules, redactor, incoming));
-      const sent = checking instanceof Promise ? await checking : checking;
-      if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
-      if (sent === null) return uncheckedCall(call);
-      if (sent.blocked) return blockedCall(sent);
-      const answered = await next(sent.call);
-      const cleaning = orNull(cleanResult(answered, sent, rules, redactor));
-      const cleaned = cleaning instanceof Promise ? await cleaning : cleaning;
-      if (cleaned === ABORTED) return cancelled(shownCall(sent));
-      if (cleaned === null) return uncheckedResult(sent);
-      if (cleaned.blocked) return blockedResult(sent, cleaned);
-      return recorded(cleaned.result, redactor !== undefined, sent, cleaned);
+      const checked = orNull(cleanCall(call, rules, redactor, incoming));
+      return checked instanceof Promise
+        ? checked.then((sent) => passOn(call, sent, next, rules, redactor))
+        : passOn(call, checked, next, rules, redactor);
     },
   });
 }
+
+/** What came of looking; `null` where it cannot be said what must be hidden. */
+type Checked<T> = T | typeof ABORTED | null;
+
+function passOn(
+  call: ToolCall,
+  sent: Checked<CleanedCall>,
+  next: Next,
+  rules: RedactionRules,
+  redactor: Redactor | undefined,
+): ToolResult | Promise<ToolResult> {
+  if (sent === ABORTED) return cancelled(withCall(call, { toolArgs: {} }));
+  if (sent === null) return uncheckedCall(call);
+  if (sent.blocked) return blockedCall(sent);
+  return next(sent.call).then((answered) => {
+    const checked = orNull(cleanResult(answered, sent, rules, redactor));
+    return checked instanceof Promise
+      ? checked.then((cleaned) => handOut(sent, cleaned, redactor))
+      : handOut(sent, checked, redactor);
+  });
+}
+
+function handOut(
+  sent: CleanedCall,
+  cleaned: Checked<CleanedResult>,
+  redactor: Redactor | undefined,
+): ToolResult {
+  if (cleaned === ABORTED) return cancelled(shownCall(sent));
+  if (cleaned === null) return uncheckedResult(sent);
+  if (cleaned.blocked) return blockedResult(sent, cleaned);
+  const isQuiet = isNothing(sent) && isNothing(cleaned);
+  return isQuiet && redactor === undefined
+    ? cleaned.result
+    : recorded(cleaned.result, isQuiet, sent, cleaned);
+}
+
+const isNothing = ({ fields, counts }: Found): boolean =>
+  fields.length === 0 && Object.keys(counts).length === 0;
 
 /** What a redactor or a rule throws may hold what it was to hide: nothing of it is kept. */
 function orNull<T>(work: Work<T>): T | null | Promise<T | null> {

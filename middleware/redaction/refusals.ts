@@ -10,7 +10,8 @@ import {
 } from '../../src/layer.ts';
 import { type CleanedCall, type CleanedResult, withoutHandoff } from '../../src/redaction/index.ts';
 
-type Found = Pick<CleanedResult, 'fields' | 'counts'>;
+/** What was found in arguments, or in a result. */
+export type Found = Pick<CleanedResult, 'fields' | 'counts'>;
 
 /** As many paths as a record can use; the last one then says that there are more. */
 const MAX_FIELDS = 50;
@@ -66,21 +67,16 @@ export function blockedResult(sent: CleanedCall, found: Found): ToolResult {
   );
 }
 
-/** The cleaned result. Nothing is written where nothing was hidden and no redactor asked. */
+/** The cleaned result, with what was found on its record; `isQuiet` where nothing was. */
 export function recorded(
   result: ToolResult,
-  always: boolean,
+  isQuiet: boolean,
   sent: CleanedCall,
   found: Found,
 ): ToolResult {
-  const isQuiet = isNothing(sent) && isNothing(found);
-  if (isQuiet && !always) return result;
   const counts = { ...sent.counts, ...found.counts };
   return noted(result, sent, found, isQuiet ? {} : { found: counts });
 }
-
-const isNothing = ({ fields, counts }: Found): boolean =>
-  fields.length === 0 && Object.keys(counts).length === 0;
 
 /** Both lists, joined to what a redaction further in and other layers have written there. */
 function noted(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anchorFinder } from './anchors.ts';
-import { codesOf, pairsOf } from './characters.ts';
+import { anchorFinder, type Hit } from './anchors.ts';
+import { startEffort, startReading } from './reading.ts';
 
 const WORDS = ['eyJ', 'key', '://', 'sk_live_', 'password', 'pass', '-----BEGIN', 'AAAAA', 'gsk_'];
 const ANY_CASE = new Set(['key', 'password', 'pass']);
@@ -10,6 +10,11 @@ const finder = anchorFinder(
   WORDS.map((word) => ({ word, anyCase: ANY_CASE.has(word), begins: BEGINS.has(word) })),
   ['%', '=\n'],
 );
+
+const find = (text: string, hit: Hit) => {
+  const { codes, pairs } = startReading(text, startEffort());
+  return finder.find(text, codes, pairs, hit);
+};
 
 /** Every word at every place, one after another. */
 function naive(text: string): readonly string[] {
@@ -26,17 +31,11 @@ function naive(text: string): readonly string[] {
 
 function found(text: string): readonly string[] {
   const hits: string[] = [];
-  finder.find(
-    text,
-    codesOf(text),
-    pairsOf(text),
-    (word, start) => (hits.push(`${start} ${WORDS[word] ?? ''}`), 0),
-  );
+  find(text, (word, start) => (hits.push(`${start} ${WORDS[word] ?? ''}`), 0));
   return hits.sort();
 }
 
-const signs = (text: string, past: number): readonly number[] =>
-  Array.from(finder.find(text, codesOf(text), pairsOf(text), () => past));
+const signs = (text: string, past: number): readonly number[] => Array.from(find(text, () => past));
 
 const pieces = fc.oneof(
   fc.constantFrom(
@@ -93,12 +92,7 @@ describe('anchorFinder', () => {
 
   it('tells the places in their order, and is not led astray by the text it looked at before', () => {
     const starts: number[] = [];
-    finder.find(
-      'key password key',
-      codesOf('key password key'),
-      pairsOf('key password key'),
-      (_word, start) => (starts.push(start), 0),
-    );
+    find('key password key', (_word, start) => (starts.push(start), 0));
 
     expect(starts).toEqual([0, 4, 4, 13]);
     expect([

@@ -41,6 +41,9 @@ const ascii = (code: number): number => (code < 128 ? code : TAB);
 const keyOf = (before: number, first: number, second: number): number =>
   (ascii(before) << 14) | (ascii(second) << 7) | ascii(first);
 
+/** What of a key is the pair. */
+const A_PAIR = (1 << 14) - 1;
+
 /** Words are kept in buckets by a hash of their keys. */
 const BUCKET_BITS = 16;
 const bucketOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> (32 - BUCKET_BITS);
@@ -78,9 +81,8 @@ export function anchorFinder(
   marked: readonly string[] = [],
 ): AnchorFinder {
   const signs = Uint8Array.from(ANY, (code) => Number(marked.includes(String.fromCharCode(code))));
-  const couples = new Uint8Array(1 << 14);
-  for (const mark of marked)
-    if (mark.length === 2) couples[keyIn(mark, 0) & (couples.length - 1)] = 1;
+  const couples = new Uint8Array(A_PAIR + 1);
+  for (const mark of marked) if (mark.length === 2) couples[keyIn(mark, 0) & A_PAIR] = 1;
   const words = anchors.map(wordOfAnchor);
   const stopTable = stopsAt(marked);
   const table: Table = { words, ...laidOut(words, stopTable) };
@@ -94,13 +96,13 @@ export function anchorFinder(
         const before = at === 0 ? TAB : (codes[at * 2 - 1] ?? 0);
         const first = codes[at * 2] ?? 0;
         const second = codes[at * 2 + 1] ?? 0;
+        const key = keyOf(before, first, second);
         // Room for all three that may begin here.
         if (count + 3 > places.length) places = grown(places);
         if (couples[keyOf(0, before, first)] === 1) places[count++] = at * 2 - 1;
-        if (signs[first] === 1 || couples[keyOf(0, first, second)] === 1) places[count++] = at * 2;
+        if (signs[first] === 1 || couples[key & A_PAIR] === 1) places[count++] = at * 2;
         if (signs[second] === 1) places[count++] = at * 2 + 1;
         stops += 1;
-        const key = keyOf(before, first, second);
         const past = tell(table, codes, at * 2, text.length, key, stops, hit);
         if (past >= 0) stops = 0;
         at = seek(stopTable, pairs, Math.max(at + 1, past >> 1), half);

@@ -1,18 +1,21 @@
 /** The way down: arguments are looked at before anything inside sees them. */
 
+import type { ToolAnnotations } from '../core/contract/annotations.ts';
+import { AlliumError } from '../core/contract/errors.ts';
 import type { Scrub } from '../core/contract/layer.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { withCall } from '../core/onion/own-call.ts';
 import type { ToolCall, ToolProgress } from '../core/contract/call.ts';
 import { ABORTED, askAtOnce, askRedactor, type Redactor } from './ask-redactor.ts';
 import { type Literals, removedBetween } from './literals.ts';
-import type { Path } from './walk.ts';
-import { pathsFor, type Rules, textCleaner } from './rules.ts';
-import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
-import { wait, type Work } from './scan.ts';
+import { parsePath, type Path } from './paths.ts';
+import type { Rules } from './rules.ts';
+import { isClean } from './survey.ts';
+import { type Found, NOTHING_FOUND, sweep } from './sweep.ts';
+import { textCleaner, wait, type Work } from './scan.ts';
 
 /** What has been found in a call so far. */
-export interface CleanedCall {
+export interface CleanedCall extends Found {
   /**
    * The call as it goes on: with cleaned arguments, or with its own where findings are only
    * reported.
@@ -21,10 +24,6 @@ export interface CleanedCall {
   /** The arguments as they may be shown. */
   readonly args: JsonObject;
   readonly paths: readonly Path[];
-  readonly fields: readonly string[];
-  readonly counts: Readonly<Record<string, number>>;
-  readonly blocked: boolean;
-  readonly literals: Literals;
 }
 
 /** Whether what is found in arguments is masked before the tool gets them, or only recorded. */
@@ -37,42 +36,23 @@ export function* cleanCall(
   redactor: Redactor | undefined,
   incoming: Incoming,
 ): Work<CleanedCall | typeof ABORTED> {
-  const paths = pathsFor(rules, call);
-  const first = isClean([{ value: call.toolArgs, paths }], rules)
-    ? { args: call.toolArgs, ...NOTHING_FOUND }
-    : yield* sweepArgs(call, call.toolArgs, paths, rules);
-  const { args } = first;
-  if (redactor === undefined || first.blocked)
-    return cleaned(call, first, paths, rules, redactor, incoming);
-  const asked = askRedactor(
-    redactor,
-    { phase: 'in', toolName: call.toolName, args, result: null, text: null },
-    call.signal,
-  );
-  const answer = yield* wait(asked);
-  if (answer === ABORTED) return ABORTED;
-  // A frozen copy, whatever the redactor keeps of its answer.
-  const given =
-    answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
-  const custom = { label: 'custom', group: 'redactor' } as const;
-  const removed = [...removedBetween(args, given)].map((value) => [value, custom] as const);
-  const second = yield* sweepArgs(
-    call,
-    given,
-    paths,
-    rules,
-    new Map([...first.literals, ...removed]),
-  );
-  const fields = [
-    ...first.fields,
-    ...(answer.redactedFields ?? changedFields(args, given)),
-    ...second.fields,
-  ];
-  const all = { ...second, fields, counts: { ...first.counts, ...second.counts } };
-  return cleaned(call, all, paths, rules, redactor, incoming);
+  const own = call.annotations.safety?.redaction;
+  const paths = own === undefined ? rules.paths : [...rules.paths, ...pathsFor(own, call)];
+  const args = call.toolArgs;
+  const first = isClean([{ value: args, paths }], rules)
+    ? { args, found: NOTHING_FOUND }
+    : yield* sweepArgs(call, args, paths, rules);
+  const last =
+    redactor === undefined || first.found.blocked
+      ? first
+      : yield* askedAbout(call, first, paths, rules, redactor);
+  return last === ABORTED ? ABORTED : cleaned(call, last, paths, rules, redactor, incoming);
 }
 
-type SweptArgs = Omit<CleanedCall, 'call' | 'paths'>;
+interface SweptArgs {
+  readonly args: JsonObject;
+  readonly found: Found;
+}
 
 function* sweepArgs(
   call: ToolCall,
@@ -81,49 +61,51 @@ function* sweepArgs(
   rules: Rules,
   known?: Literals,
 ): Work<SweptArgs> {
-  const {
-    values,
-    paths: fields,
-    counts,
-    blocked,
-    literals,
-  } = yield* sweep([{ value: args, paths }], rules, known);
-  const clean = values[0] as JsonObject; // A cleaned object is an object.
+  const swept = yield* sweep([{ value: args, paths }], rules, known);
+  const { counts, blocked, literals } = swept;
+  const clean = swept.values[0] as JsonObject; // A cleaned object is an object.
   const kept = clean === args ? args : withCall(call, { toolArgs: clean }).toolArgs;
-  return { args: kept, fields: fields[0] ?? [], counts, blocked, literals };
+  return { args: kept, found: { fields: swept.paths[0] ?? [], counts, blocked, literals } };
+}
+
+function* askedAbout(
+  call: ToolCall,
+  { args, found }: SweptArgs,
+  paths: readonly Path[],
+  rules: Rules,
+  redactor: Redactor,
+): Work<SweptArgs | typeof ABORTED> {
+  const input = { phase: 'in', toolName: call.toolName, args, result: null, text: null } as const;
+  const answer = yield* wait(askRedactor(redactor, input, call.signal));
+  if (answer === ABORTED) return ABORTED;
+  // A frozen copy, whatever the redactor keeps of its answer.
+  const given =
+    answer.args === undefined ? args : withCall(call, { toolArgs: answer.args }).toolArgs;
+  const custom = { label: 'custom', group: 'redactor' } as const;
+  const removed = [...removedBetween(args, given)].map((value) => [value, custom] as const);
+  const known = new Map([...found.literals, ...removed]);
+  const second = yield* sweepArgs(call, given, paths, rules, known);
+  const fields = [
+    ...found.fields,
+    ...(answer.redactedFields ?? changedFields(args, given)),
+    ...second.found.fields,
+  ];
+  const counts = { ...found.counts, ...second.found.counts };
+  return { args: second.args, found: { ...second.found, fields, counts } };
 }
 
 function cleaned(
   call: ToolCall,
-  swept: SweptArgs,
+  { args, found }: SweptArgs,
   paths: readonly Path[],
   rules: Rules,
   redactor: Redactor | undefined,
   incoming: Incoming,
 ): CleanedCall {
-  const { args, fields, counts, blocked, literals } = swept;
-  const toolArgs = incoming === 'report' ? call.toolArgs : args;
-  const report = cleanReport(call, swept, rules, redactor);
-  return {
-    call: withCall(call, toolArgs === call.toolArgs ? { report } : { toolArgs, report }),
-    args,
-    paths,
-    fields,
-    counts,
-    blocked,
-    literals,
-  };
-}
-
-/** What a tool reports while it runs, with its text cleaned. */
-function cleanReport(
-  call: ToolCall,
-  { args, literals }: SweptArgs,
-  rules: Rules,
-  redactor: Redactor | undefined,
-): (progress: ToolProgress) => void {
+  const { fields, counts, blocked, literals } = found;
   let cleaner: Scrub | null = null;
-  return ({ message, ...numbers }) => {
+  /** What a tool reports while it runs, with its text cleaned. */
+  const report = ({ message, ...numbers }: ToolProgress): void => {
     if (message === undefined) return call.report(numbers);
     // Made with the first message: most calls report nothing.
     cleaner ??= textCleaner(rules, literals);
@@ -132,6 +114,27 @@ function cleanReport(
     const text = redactor === undefined ? input.text : askAtOnce(redactor, input);
     call.report(text === null ? numbers : { ...numbers, message: cleaner(text) });
   };
+  const isSame = incoming === 'report' || args === call.toolArgs;
+  const sent = withCall(call, isSame ? { report } : { toolArgs: args, report });
+  return { call: sent, args, paths, fields, counts, blocked, literals };
+}
+
+const known = new WeakMap<ToolAnnotations, readonly Path[]>();
+
+/** The paths that a tool names itself. Throws where one cannot be read: it hides something. */
+function pathsFor(own: readonly string[], { annotations, toolName }: ToolCall): readonly Path[] {
+  const read = known.get(annotations) ?? own.map((text) => readPath(text, toolName));
+  known.set(annotations, read);
+  return read;
+}
+
+function readPath(text: unknown, toolName: string): Path {
+  const path = typeof text === 'string' ? parsePath(text) : null;
+  if (path === null)
+    throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', {
+      toolName,
+    });
+  return path;
 }
 
 /** The top-level members that a redactor changed without saying so. */

@@ -9,16 +9,14 @@ import type { ToolResult } from '../core/contract/result.ts';
 import { ABORTED, askRedactor, type RedactionAnswer, type Redactor } from './ask-redactor.ts';
 import type { CleanedCall } from './clean-call.ts';
 import { type Literals, removedBetween } from './literals.ts';
-import { type Rules, textCleaner } from './rules.ts';
-import { putBack, surfacesOf } from './surfaces.ts';
-import { isClean, NOTHING_FOUND, sweep } from './sweep.ts';
-import { wait, type Work } from './scan.ts';
+import type { Rules } from './rules.ts';
+import { putBack, type ResultSurfaces, surfacesOf } from './surfaces.ts';
+import { isClean } from './survey.ts';
+import { type Found, NOTHING_FOUND, sweep } from './sweep.ts';
+import { textCleaner, wait, type Work } from './scan.ts';
 
-export interface CleanedResult {
+export interface CleanedResult extends Omit<Found, 'literals'> {
   readonly result: ToolResult;
-  readonly fields: readonly string[];
-  readonly counts: Readonly<Record<string, number>>;
-  readonly blocked: boolean;
 }
 
 /** Throws where it cannot be said what must be hidden. */
@@ -28,23 +26,31 @@ export function* cleanResult(
   rules: Rules,
   redactor: Redactor | undefined,
 ): Work<CleanedResult | typeof ABORTED> {
-  const first = isCleanAsItIs(answered, sent, rules)
-    ? { result: answered, ...NOTHING_FOUND }
-    : yield* swept(answered, sent, rules, sent.literals);
+  const taken = surfacesOf(answered, sent.paths, sent.args, rules.canCover);
+  // What was hidden in the arguments has to be looked for, too.
+  const first: Swept =
+    sent.literals.size === 0 && isClean(taken.surfaces, rules)
+      ? {
+          result: answered,
+          fields: NOTHING_FOUND.fields,
+          counts: NOTHING_FOUND.counts,
+          blocked: false,
+          literals: NOTHING_FOUND.literals,
+        }
+      : yield* swept(answered, taken, sent, rules, sent.literals);
   const last =
     redactor === undefined || first.blocked
       ? first
       : yield* askedAbout(first, sent, rules, redactor);
   if (last === ABORTED) return ABORTED;
-  const cleaned = withCleanCause(last, sent, rules, last.literals);
+  const cleaned = last.result.ok ? last : withCleanCause(last, sent, rules, last.literals);
   if (cleaned.blocked || cleaned.result.audit?.handoff === undefined) return cleaned;
   return { ...cleaned, result: yield* cleanHandoff(cleaned.result, sent, rules, last.literals) };
 }
 
-/** What was hidden in the arguments has to be looked for, too. */
-const isCleanAsItIs = (answered: ToolResult, sent: CleanedCall, rules: Rules): boolean =>
-  sent.literals.size === 0 &&
-  isClean(surfacesOf(answered, sent.paths, sent.args, rules.canCover).surfaces, rules);
+interface Swept extends CleanedResult {
+  readonly literals: Literals;
+}
 
 function* askedAbout(
   first: Swept,
@@ -64,23 +70,21 @@ function* askedAbout(
   const answer = yield* wait(askRedactor(redactor, input, sent.call.signal));
   if (answer === ABORTED) return ABORTED;
   const custom = answerOf(result, answer, sent);
-  const second = yield* swept(
-    custom.result,
-    sent,
-    rules,
-    new Map([...first.literals, ...custom.removed]),
-  );
+  const taken = surfacesOf(custom.result, sent.paths, sent.args, rules.canCover);
+  const known = new Map([...first.literals, ...custom.removed]);
+  const second = yield* swept(custom.result, taken, sent, rules, known);
   const fields = [...first.fields, ...custom.fields, ...second.fields];
   return { ...second, fields, counts: { ...first.counts, ...second.counts } };
 }
 
-interface Swept extends CleanedResult {
-  readonly literals: Literals;
-}
-
 /** What was written anew from cleaned values is looked at like everything else. */
-function* swept(before: ToolResult, sent: CleanedCall, rules: Rules, known: Literals): Work<Swept> {
-  const taken = surfacesOf(before, sent.paths, sent.args, rules.canCover);
+function* swept(
+  before: ToolResult,
+  taken: ResultSurfaces,
+  sent: CleanedCall,
+  rules: Rules,
+  known: Literals,
+): Work<Swept> {
   const first = yield* sweep(taken.surfaces, rules, known);
   const result = putBack(before, taken, first);
   const { counts, blocked, literals } = first;
@@ -197,7 +201,7 @@ function withCleanCause(
   literals: Literals,
 ): CleanedResult {
   const { result } = cleaned;
-  const cause = result.ok ? undefined : causeOf(result);
+  const cause = causeOf(result);
   if (cause === undefined || cause === null) return cleaned;
   const clean = textCleaner(rules, literals);
   const text = inspected(cause);

@@ -1,9 +1,8 @@
 /** Passwords and tokens in the options of well-known commands. */
 
-import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
-import { A_LOOK, spend } from './detector.ts';
 import { isPlaceholder } from './names.ts';
+import { A_LOOK, type Reading, spend } from './reading.ts';
 
 /**
  * What a command takes a password or a token by. The secret is group 1, at the end of the match.
@@ -180,18 +179,18 @@ const isDash = (codes: Uint16Array, end: number): boolean =>
   ((codes[end] ?? 0) < BLANKS || codes[end] === DASH);
 
 /** Reads the command that an option belongs to, once. */
-const commandLine: Look = (reading, start, end, emit, progress) => {
-  if (start < progress.line || isDash(reading.codes, end)) return;
-  const named = programBefore(reading, Math.max(progress.line, start - REACH), end);
+const commandLine: Look = (reading, start, end, emit) => {
+  if (start < reading.line || isDash(reading.codes, end)) return;
+  const named = programBefore(reading, Math.max(reading.line, start - REACH), end);
   if (named === null) {
-    progress.line = end;
+    reading.line = end;
     return;
   }
   spend(reading.effort, start, A_LOOK);
   const from = named.end;
   COMMAND_LINE.lastIndex = from;
   const line = COMMAND_LINE.exec(reading.text)?.[0] ?? '';
-  progress.line = Math.max(end, from + line.length);
+  reading.line = Math.max(end, from + line.length);
   for (const pattern of COMMANDS[named.name] ?? []) {
     for (const match of line.matchAll(pattern)) {
       spend(reading.effort, start, A_LOOK);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ENCODINGS, ORDINARY, PERSONAL, SECRETS, seeded } from './corpus.fixture.ts';
 import { FAMILIES as TOKENS } from './families/index.ts';
-import { compileRules, type DetectorName, textCleaner } from './rules.ts';
+import { compileRules, type DetectorName } from './rules.ts';
+import { textCleaner } from './scan.ts';
 
 const cleanerOf = (...detectors: readonly DetectorName[]) =>
   textCleaner(compileRules({ detectors, strategies: {}, paths: [], patterns: [] }));

@@ -3,25 +3,13 @@
  * commands.
  */
 
-import { BASE64_RUN, looksGenerated, OPAQUE_RUN, type Reading } from './characters.ts';
-import { type Emit, A_JUDGEMENT, A_LOOK, A_WORD, spend } from './detector.ts';
+import { BASE64_RUN, looksGenerated, OPAQUE_RUN } from './characters.ts';
+import type { Emit } from './detector.ts';
 import { isPlaceholder, isRandomLooking, isWord } from './names.ts';
-
-/** How far commands and headers were read. */
-export interface CredentialProgress {
-  line: number;
-  value: number;
-  piped: number;
-}
+import { A_JUDGEMENT, A_LOOK, A_WORD, looksOf, type Reading, runEnd, spend } from './reading.ts';
 
 /** Looks at what a word leads to, and spends the effort that this takes beyond a glance. */
-export type Look = (
-  reading: Reading,
-  start: number,
-  end: number,
-  emit: Emit,
-  progress: CredentialProgress,
-) => void;
+export type Look = (reading: Reading, start: number, end: number, emit: Emit) => void;
 
 const USER_INFO = /:\/\/([^/\s:@"'`<>()[\]{}\\|*]{0,256})(?::([^/\s@"'`<>\\]{1,512}))?@/y;
 
@@ -68,19 +56,19 @@ const HEADER =
   /["'\\]{0,3}\s{0,3}[:=,]\s{0,3}["'\\]{0,3}(?:(?:bearer|basic|token|digest|negotiate|apikey|api-key|ssws|key|bot|oauth|genie?key|splunk|sso-key|discogs|nlauth)\s{1,3}(?:token\s?=\s?|key\s?=\s?)?["'\\]{0,3})?/iy;
 
 /** `Authorization: Bearer …`, with or without a scheme. */
-const authorization: Look = (reading, start, end, emit, progress) => {
-  if (start < progress.value) return;
+const authorization: Look = (reading, start, end, emit) => {
+  if (start < reading.value) return;
   spend(reading.effort, start, A_WORD);
   HEADER.lastIndex = end;
   if (!HEADER.test(reading.text)) return;
   const from = HEADER.lastIndex;
-  const to = reading.runEnd(OPAQUE_RUN, from);
+  const to = runEnd(reading, OPAQUE_RUN, from);
   if (to - from < 6) return;
   spend(reading.effort, start, A_LOOK);
   const secret = reading.text.slice(from, Math.min(to, from + 256));
   if (isWord(secret) || isPlaceholder(secret) || isCode(secret) || !/[A-Za-z0-9]{4}/.test(secret))
     return;
-  progress.value = to;
+  reading.value = to;
   emit(from, to, 'authorization');
 };
 
@@ -90,31 +78,31 @@ const isCode = (value: string): boolean =>
 
 const SCHEME_GAP = /\s{1,3}/y;
 
-const bearer: Look = (reading, start, end, emit, progress) => {
+const bearer: Look = (reading, start, end, emit) => {
   SCHEME_GAP.lastIndex = end;
-  if (start < progress.value || !SCHEME_GAP.test(reading.text)) return;
+  if (start < reading.value || !SCHEME_GAP.test(reading.text)) return;
   const from = SCHEME_GAP.lastIndex;
-  const to = reading.runEnd(OPAQUE_RUN, from);
+  const to = runEnd(reading, OPAQUE_RUN, from);
   spend(reading.effort, start, A_WORD);
-  if (to - from < 16 || !looksGenerated(reading.looksOf(from, to), 'mixed')) return;
+  if (to - from < 16 || !looksGenerated(looksOf(reading, from, to), 'mixed')) return;
   spend(reading.effort, start, A_JUDGEMENT);
   if (!isRandomLooking(reading.text.slice(from, Math.min(to, from + 256)))) return;
-  progress.value = to;
+  reading.value = to;
   emit(from, to, 'authorization');
 };
 
-const basic: Look = (reading, start, end, emit, progress) => {
+const basic: Look = (reading, start, end, emit) => {
   SCHEME_GAP.lastIndex = end;
-  if (start < progress.value || !SCHEME_GAP.test(reading.text)) return;
+  if (start < reading.value || !SCHEME_GAP.test(reading.text)) return;
   const from = SCHEME_GAP.lastIndex;
-  const to = reading.runEnd(BASE64_RUN, from);
+  const to = runEnd(reading, BASE64_RUN, from);
   spend(reading.effort, start, A_WORD);
   if (to - from < 8 || to - from > 1_024) return;
   spend(reading.effort, start, A_LOOK);
   const pair = Buffer.from(reading.text.slice(from, to), 'base64').toString('latin1');
   if (!/^[\x20-\x7e]*:[\x20-\x7e]*$/.test(pair) || isPlaceholder(pair.slice(pair.indexOf(':') + 1)))
     return;
-  progress.value = to;
+  reading.value = to;
   emit(from, to, 'authorization');
 };
 
@@ -125,16 +113,17 @@ const COOKIE = /([\w.!#$%&*+^`|~-]{1,128})=([^;,\s"'\\]{8,})/g;
  * The values of a `Cookie` or `Set-Cookie` line that look like sessions; attributes and settings
  * stay.
  */
-const cookie: Look = ({ text, effort }, start, end, emit, progress) => {
+const cookie: Look = (reading, start, end, emit) => {
+  const { text, effort } = reading;
   COOKIES.lastIndex = end;
-  if (start < progress.line) return;
+  if (start < reading.line) return;
   spend(effort, start, A_WORD);
   const match = COOKIES.exec(text);
   if (match === null) return;
   spend(effort, start, A_LOOK);
   const [whole, line = ''] = match;
   const from = end + whole.length - line.length;
-  progress.line = from + line.length;
+  reading.line = from + line.length;
   for (const { 0: pair, 1: name = '', 2: value = '', index } of line.matchAll(COOKIE)) {
     if (
       /^(?:expires|max-age|path|domain|samesite|version)$/i.test(name) ||
@@ -165,11 +154,12 @@ const CRYPT =
  * Hashes of passwords as `/etc/shadow` and `htpasswd` hold them: short ones are guessed within a
  * day.
  */
-const crypt: Look = ({ text, effort }, start, _end, emit, progress) => {
+const crypt: Look = (reading, start, _end, emit) => {
+  const { text, effort } = reading;
   spend(effort, start, A_WORD);
   CRYPT.lastIndex = start;
-  if (start < progress.value || !CRYPT.test(text)) return;
-  progress.value = CRYPT.lastIndex;
+  if (start < reading.value || !CRYPT.test(text)) return;
+  reading.value = CRYPT.lastIndex;
   emit(start, CRYPT.lastIndex, 'password-hash');
 };
 
@@ -209,11 +199,12 @@ const goAddress: Look = ({ text, effort }, start, _end, emit) => {
 /** `echo '…' | docker login --password-stdin`: the password stands before the option. */
 const PIPED =
   /(?:echo|printf)\s+(?:-n\s+|'%s'\s+|"%s"\s+)?(?:'([^'\n]{3,200})'|"([^"\n$]{3,200})"|([^\s"'|$]{3,200}))\s*\|[^|\n]{0,200}$/;
-const pipedPassword: Look = ({ text, effort }, start, end, emit, progress) => {
+const pipedPassword: Look = (reading, start, end, emit) => {
+  const { text, effort } = reading;
   spend(effort, start, A_LOOK);
-  const before = text.slice(Math.max(progress.piped, start - 400), start);
+  const before = text.slice(Math.max(reading.piped, start - 400), start);
   const from = start - before.length + before.lastIndexOf('\n') + 1;
-  progress.piped = end;
+  reading.piped = end;
   const found = PIPED.exec(text.slice(from, start));
   const secret = found?.[1] ?? found?.[2] ?? found?.[3] ?? '';
   const value = secret.slice(secret.indexOf(':') + 1);

@@ -3,23 +3,16 @@
  * terminal does not show. For each, where it ends and what is seen of it.
  */
 
-import type { SignPlaces } from './detector.ts';
-
 const ESC = 27;
 
 /**
  * Characters beyond ASCII from which on some are not seen, or stand for ASCII. Accented letters are
  * neither.
  */
-const UNUSUAL =
+export const UNUSUAL =
   /[\u0080-\u009f\u00a0\u00ad\u0300-\u036f\u0483-\u0489\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\uffff]/;
 /** What begins an escape, or moves the cursor. */
-const ODD = /[\\%&\0-\u0008\u000b\u000c\u000e-\u001f\u007f]|=\r?\n/;
-
-/** Whether a text may hold disguises. */
-export const isFolded = (text: string, signs: SignPlaces): boolean =>
-  (signs === null ? ODD.test(text) : signs.length > 0) ||
-  (Buffer.byteLength(text) !== text.length && UNUSUAL.test(text));
+export const ODD = /[\\%&\0-\u0008\u000b\u000c\u000e-\u001f\u007f]|=\r?\n/;
 
 const ODD_CODES: readonly number[] = [
   ...Array.from({ length: 32 }, (_, code) => code).filter(

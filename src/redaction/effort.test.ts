@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { joinedFindings, A_FINDING, A_WORD, passOver, spend, startEffort } from './detector.ts';
+import { joinedFindings } from './detector.ts';
+import { A_FINDING, A_WORD, passOver, spend, startEffort } from './reading.ts';
 
 /** How many words of a text can be looked at, one at every `distance` characters. */
 function looked(distance: number, words: number): number {

@@ -14,15 +14,15 @@ export { FAMILIES, LABELS } from './families/index.ts';
 export type { TokenFamily } from './tokens.ts';
 export { STRATEGIES } from './markers.ts';
 export type { Strategy as RedactionStrategy } from './markers.ts';
-export { parsePath } from './walk.ts';
-export type { Path as RedactionPath } from './walk.ts';
+export { parsePath } from './paths.ts';
+export type { Path as RedactionPath } from './paths.ts';
 export { isPattern } from './patterns.ts';
 export type { RedactionPattern } from './patterns.ts';
-export { compileRules, DETECTORS, textCleaner } from './rules.ts';
+export { compileRules, DETECTORS } from './rules.ts';
 export type {
   DetectorName as RedactionDetector,
   RuleOptions,
   Rules as RedactionRules,
 } from './rules.ts';
-export { finish } from './scan.ts';
+export { finish, textCleaner } from './scan.ts';
 export type { Work } from './scan.ts';

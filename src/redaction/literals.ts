@@ -1,15 +1,8 @@
 /** Values that were hidden in one place and must not be read in another. */
 
 import type { JsonValue } from '../core/json/json-value.ts';
-import { codesOf } from './characters.ts';
-import {
-  type Detector,
-  type Finding,
-  joinedFindings,
-  A_GLANCE,
-  A_JUDGEMENT,
-  spend,
-} from './detector.ts';
+import { type Detector, type Finding, joinedFindings } from './detector.ts';
+import { A_GLANCE, A_JUDGEMENT, codesOf, spend } from './reading.ts';
 
 type Entry = Omit<Finding, 'value'>;
 

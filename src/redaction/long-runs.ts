@@ -2,9 +2,11 @@
  * Long runs of base64 characters: text in another encoding, or keys without a prefix of their own.
  */
 
-import { bareKey, FORMS_BY_LENGTH, REACH } from './bare-keys.ts';
-import { codesOf } from './characters.ts';
-import { type Effort, type Emit, joinedFindings } from './detector.ts';
+import { judge, type Looks, looksGenerated } from './characters.ts';
+import { decode, type EncodedRun, SEXTETS, BASE64, viewOf } from './decoded-runs.ts';
+import { type Emit, type Findings, joinedFindings } from './detector.ts';
+import { ISSUERS, RUNS } from './families/bare-keys.ts';
+import { A_JUDGEMENT, codesOf, type Effort, spend } from './reading.ts';
 import type { View } from './views.ts';
 
 /**
@@ -23,11 +25,11 @@ export function readRuns(
   let size = 0;
   const codes = codesOf(text);
   let hint = 0;
-  const findings = emit === null ? null : joinedFindings(effort, emit);
-  const run: Run = { start: 0, end: 0, classes: 0 };
-  while (nextRun(codes, run, length)) {
+  let findings: Findings | null = null;
+  run.end = 0;
+  while (nextRun(codes, length)) {
     const { start, end } = run;
-    for (const [from, to] of stretchesOf(codes, run)) {
+    for (const [from, to] of stretchesOf(codes)) {
       const unit = (run.classes & BEYOND_HEX) === 0 ? 2 : 4;
       const after = decode(codes, from, to, unit, size);
       if (after === size) continue;
@@ -37,58 +39,23 @@ export function readRuns(
     }
     while (hint < hints.length && (hints[hint] ?? 0) < start - REACH) hint += 1;
     const isHinted = hint < hints.length && (hints[hint] ?? 0) < start;
-    if (findings !== null && (isHinted || FORMS_BY_LENGTH[end - start]?.length !== 0))
-      bareKey(text, codes, start, end, isHinted ? effort : null, findings.tell);
+    if (emit === null || !(isHinted || FORMS_BY_LENGTH[end - start]?.length !== 0)) continue;
+    const key = bareKey(text, codes, start, end, isHinted ? effort : null);
+    if (key === null) continue;
+    findings ??= joinedFindings(effort, emit);
+    findings.tell(start, key.end, key.label);
   }
   findings?.end();
-  return decoded === null ? null : viewOf(decoded, room.toString('latin1', 0, size));
+  return decoded === null ? null : viewOf(decoded, size);
 }
 
 /**
- * A stretch that decodes to readable text: every `unit` characters make `bytes` of it, from `place`
- * on in all that was decoded.
+ * The long run of base64 characters that is read, with the classes of its characters taken
+ * together; also, where the search for the next one begins.
  */
-interface EncodedRun {
-  readonly start: number;
-  readonly end: number;
-  readonly unit: number;
-  readonly bytes: number;
-  readonly place: number;
-}
-
-function viewOf(runs: readonly EncodedRun[], text: string): View {
-  const runAt = (index: number): EncodedRun | undefined => {
-    let low = 0;
-    for (let high = runs.length; high - low > 1; ) {
-      const middle = (low + high) >> 1;
-      if ((runs[middle]?.place ?? 0) <= index) low = middle;
-      else high = middle;
-    }
-    return runs[low];
-  };
-  return {
-    text,
-    startOf(index) {
-      const { start = 0, unit = 1, bytes = 1, place = 0 } = runAt(index) ?? {};
-      return start + Math.floor((index - place) / bytes) * unit;
-    },
-    endOf(index) {
-      const { start = 0, end = 0, unit = 1, bytes = 1, place = 0 } = runAt(index) ?? {};
-      return Math.min(end, start + Math.ceil((index + 1 - place) / bytes) * unit);
-    },
-  };
-}
-
-/** A long run of base64 characters; also, where the search for the next one begins. */
-interface Run {
-  start: number;
-  end: number;
-  /** The classes of its characters, taken together. */
-  classes: number;
-}
+const run = { start: 0, end: 0, classes: 0 };
 
 const MIN_RUN = 16;
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** The character belongs to base64, in one of both alphabets. */
 const IN_RUN = 1;
@@ -106,19 +73,13 @@ const DASH = 32;
 const ZERO = 48;
 
 const CLASSES = new Uint8Array(65_536);
-const SEXTETS = new Uint8Array(128);
-const HEX_DIGITS = Uint8Array.from(
-  SEXTETS,
-  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
-);
-for (const [value, char] of Array.from(`${ALPHABET}-_`).entries()) {
-  const sextet = value < 64 ? value : value - 2;
-  SEXTETS[char.charCodeAt(0)] = sextet;
+for (const char of BASE64) {
+  const code = char.charCodeAt(0);
+  const sextet = SEXTETS[code] ?? 0;
   const isFirst = (sextet >= 8 && sextet < 32) || sextet === 2 || sextet === 3;
   const isText =
     (isFirst ? FIRST : 0) | ((sextet & 8) === 0 ? SECOND : 0) | ((sextet & 2) === 0 ? THIRD : 0);
-  CLASSES[char.charCodeAt(0)] =
-    IN_RUN | isText | (/[0-9a-f]/i.test(char) ? 0 : char === '-' ? DASH : BEYOND_HEX);
+  CLASSES[code] = IN_RUN | isText | (/[0-9a-f]/i.test(char) ? 0 : char === '-' ? DASH : BEYOND_HEX);
 }
 
 type Codes = Uint16Array;
@@ -128,24 +89,17 @@ type Stretch = readonly [start: number, end: number];
  * Moves to the next run, and answers whether there is one. Looks from the end of what would be one:
  * prose has no run that long.
  */
-function nextRun(codes: Codes, run: Run, length: number): boolean {
+function nextRun(codes: Codes, length: number): boolean {
   let start = run.end;
   // Between `start` and `sure` all characters are in a run.
   let sure = start;
   while (start + MIN_RUN <= length) {
     let at = start + MIN_RUN - 1;
     while (at >= sure && CLASSES[codes[at] ?? 0] !== 0) at -= 1;
-    if (at < sure) {
-      readOn(codes, run, start, length);
-      return true;
-    }
+    if (at < sure) break;
     sure = start + MIN_RUN;
     start = at + 1;
   }
-  return false;
-}
-
-function readOn(codes: Codes, run: Run, start: number, length: number): void {
   let end = start;
   let classes = 0;
   for (; end < length; end += 1) {
@@ -156,10 +110,12 @@ function readOn(codes: Codes, run: Run, start: number, length: number): void {
   run.start = start;
   run.end = end;
   run.classes = classes;
+  return end - start >= MIN_RUN;
 }
 
 /** The stretches of one run that may be readable. */
-function stretchesOf(codes: Codes, { start, end, classes }: Run): readonly Stretch[] {
+function stretchesOf(codes: Codes): readonly Stretch[] {
+  const { start, end, classes } = run;
   // Hex digits and dashes are a digest or an id; text in base64 always has other letters too.
   const isHex = (classes & BEYOND_HEX) === 0;
   if (isHex && (classes & DASH) !== 0) return NOTHING;
@@ -178,15 +134,13 @@ const NOTHING: readonly Stretch[] = Object.freeze([]);
 const MIN_QUADS = 4;
 const MIN_PAIRS = 10;
 
-/** What is cut off at the end of a run can be anything. */
-const classOf = (codes: Codes, at: number, end: number): number =>
-  at < end ? (CLASSES[codes[at] ?? 0] ?? 0) : FIRST | SECOND | THIRD;
-
-/** Whether the four that begin here can stand for text. */
+/**
+ * Whether the four that begin here can stand for text; what is cut off at the end can be anything.
+ */
 const isQuad = (codes: Codes, at: number, end: number): boolean =>
-  (classOf(codes, at, end) & FIRST) !== 0 &&
-  (classOf(codes, at + 1, end) & SECOND) !== 0 &&
-  (classOf(codes, at + 2, end) & THIRD) !== 0;
+  ((CLASSES[codes[at] ?? 0] ?? 0) & FIRST) !== 0 &&
+  (at + 1 >= end || ((CLASSES[codes[at + 1] ?? 0] ?? 0) & SECOND) !== 0) &&
+  (at + 2 >= end || ((CLASSES[codes[at + 2] ?? 0] ?? 0) & THIRD) !== 0);
 
 const MIN_STRETCH = MIN_QUADS * 4;
 
@@ -231,51 +185,78 @@ function hexStretches(codes: Codes, start: number, end: number): Stretch[] {
 /** The second digits of tab, line feed and carriage return. */
 const BLANKS: ReadonlySet<number> = new Set(Array.from('9adAD').map((char) => char.charCodeAt(0)));
 
-/** Bytes that are printable by chance stand alone; what people wrote stands together. */
-const MIN_READABLE = 10;
+/** Longer runs are no keys. */
+const MAX_KEY = 220;
+const MIN_KEY = 20;
 
-/** Line feeds between what two stretches decode to: no token goes on from one to the other. */
-const GAP = 2;
-const LINE_FEED = 10;
-/** What was decoded of one text; all texts share it. */
-let room = Buffer.alloc(4_096);
+/** Families by the length of their runs: most lengths have none. */
+const FORMS_BY_LENGTH = Array.from({ length: MAX_KEY + 1 }, (_, length) =>
+  RUNS.filter(({ min, max }) => length >= min && length <= max),
+);
+
+/** A key that begins with a run. */
+interface BareKey {
+  readonly end: number;
+  readonly label: string;
+}
 
 /**
- * Decodes a stretch to the place `to`; answers where the next one goes, or `to` where nothing of it
- * is readable.
+ * `hinted` where a word before it says that a key follows; once that effort is spent, what looks
+ * like a key is one.
  */
-function decode(codes: Codes, start: number, end: number, unit: number, to: number): number {
-  if (to + end - start > room.length - GAP)
-    room = Buffer.concat([room], 2 * (to + end - start + GAP));
-  const [digits, bits] = unit === 2 ? [HEX_DIGITS, 4] : [SEXTETS, 6];
-  let held = 0;
-  let count = 0;
-  let last = to;
-  for (let at = start; at < end; at += 1) {
-    held = ((held << bits) | (digits[codes[at] ?? 0] ?? 0)) & 0xffff;
-    count += bits;
-    if (count < 8) continue;
-    count -= 8;
-    room[last] = held >> count;
-    last += 1;
+function bareKey(
+  text: string,
+  codes: Uint16Array,
+  start: number,
+  end: number,
+  hinted: Effort | null,
+): BareKey | null {
+  const length = end - start;
+  if (length > MAX_KEY) return null;
+  for (const { shape, look, label } of FORMS_BY_LENGTH[length] ?? []) {
+    shape.lastIndex = start;
+    if (shape.test(text) && looksGenerated(judge(codes, start, shape.lastIndex), look))
+      return { end: shape.lastIndex, label };
   }
-  if (!keepReadable(to, last)) return to;
-  room[last] = LINE_FEED;
-  room[last + 1] = LINE_FEED;
-  return last + GAP;
+  // What follows a dot, a slash or a hash sign is a part of an address.
+  if (hinted === null || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT)
+    return null;
+  const looks = judge(codes, start, end);
+  if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return { end, label: 'aws' };
+  // Digits and letters, and not a path or a name of many words: what has few digits is one.
+  if (
+    !looksGenerated(looks, 'strong') ||
+    looks.digits * 12 < length ||
+    text.slice(start, end).includes('/')
+  )
+    return null;
+  return !spend(hinted, start, A_JUDGEMENT) || isIssuerBefore(text, start)
+    ? { end, label: 'secret' }
+    : null;
 }
 
-/** Blanks out what is readable by chance; answers whether anything is left. */
-function keepReadable(start: number, end: number): boolean {
-  let readable = false;
-  let from = start;
-  for (let at = start; at <= end; at += 1) {
-    const byte = at < end ? (room[at] ?? 0) : 0;
-    if ((byte >= 32 && byte < 127) || byte === 9 || byte === 10 || byte === 13) continue;
-    if (at - from >= MIN_READABLE) readable = true;
-    else room.fill(0, from, at);
-    if (at < end) room[at] = 0;
-    from = at + 1;
-  }
-  return readable;
+const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));
+const DOT = 46;
+
+/** As far before a key as words may stand that tell what it is. */
+const REACH = 120;
+
+/** Whether the line before a key names an issuer. */
+function isIssuerBefore(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - REACH), start);
+  const line = before.slice(before.lastIndexOf('\n') + 1).toLowerCase();
+  return line.split(/[^a-z0-9]+/).some((word) => ISSUERS.has(word));
 }
+
+const AWS_SECRET = 40;
+const NEAR_AWS = /aws|secret|akia|asia/i;
+
+/**
+ * Forty characters of base64 are an AWS secret only where something before them says so; a Git
+ * commit is forty too.
+ */
+const isAwsSecret = (text: string, start: number, { uppers, lowers, digits }: Looks): boolean =>
+  uppers > 0 &&
+  lowers > 0 &&
+  digits > 0 &&
+  NEAR_AWS.test(text.slice(Math.max(0, start - 120), start));

@@ -3,8 +3,8 @@
  * `<password>…</password>`.
  */
 
-import { isIn, NAME_RUN, type Reading, VALUE_RUN } from './characters.ts';
-import { type Emit, A_JUDGEMENT, A_LOOK, A_WORD, spend } from './detector.ts';
+import { isIn, NAME_RUN, VALUE_RUN } from './characters.ts';
+import type { Emit } from './detector.ts';
 import {
   type Family,
   familyOf,
@@ -15,6 +15,7 @@ import {
   isWordy,
   labelOfName,
 } from './names.ts';
+import { A_JUDGEMENT, A_LOOK, A_WORD, type Reading, runEnd, spend } from './reading.ts';
 
 /** How telling names end. Names of several words are found by the last. */
 export const NAME_WORDS: readonly string[] = Object.freeze(
@@ -41,11 +42,6 @@ const MARKER =
 const MAX_QUOTED = 4_096;
 const MAX_NAME = 40;
 
-/** How far the values of names were read. */
-export interface NamedProgress {
-  done: number;
-}
-
 /** What is shorter is none of these, whatever it looks like. */
 const MIN_VALUE: Readonly<Partial<Record<Family, number>>> = { password: 3, secret: 8, key: 20 };
 
@@ -63,14 +59,8 @@ interface Value {
 }
 
 /** Looks at the value of the name that ends here. */
-export function namedValue(
-  reading: Reading,
-  start: number,
-  end: number,
-  emit: Emit,
-  progress: NamedProgress,
-): void {
-  if (start < progress.done) return;
+export function namedValue(reading: Reading, start: number, end: number, emit: Emit): void {
+  if (start < reading.named) return;
   const { text } = reading;
   const found = valueStart(reading, end, start);
   if (found === null || isVerdict(text, start)) return;
@@ -89,7 +79,7 @@ export function namedValue(
     .replace(MARKER, '');
   if (isInMarker(text, start) || !isShown(family, secret, found, value, text, name)) return;
   emit(value.start, value.end, labelOfName(family));
-  progress.done = value.end;
+  reading.named = value.end;
 }
 
 /** `PASS: gdb.base/call-ar-st.exp`: what a test runner says of a test. */
@@ -298,7 +288,7 @@ function valueAt(reading: Reading, at: number): Value | null {
     );
     return length === 0 ? null : { start, end: start + length, quoted: true };
   }
-  const end = reading.runEnd(VALUE_RUN, start);
+  const end = runEnd(reading, VALUE_RUN, start);
   return end === start ? null : { start, end, quoted: false };
 }
 

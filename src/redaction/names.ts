@@ -3,6 +3,7 @@
  * judgement.
  */
 
+import type { JsonObject } from '../core/json/json-value.ts';
 import { looksOfText } from './characters.ts';
 
 /** A single word of prose, as it stands behind `Authorization:` in a manual. */
@@ -139,6 +140,20 @@ export function familyOf(name: string): Family | null {
   if (families.size >= MAX_FAMILIES) families.clear();
   families.set(name, family);
   return family;
+}
+
+/**
+ * A member is called by its name; the `value` of a list of variables is called by the `name` beside
+ * it.
+ */
+export function familyIn(value: JsonObject, name: string): Family | null {
+  if (name !== 'value') return familyOf(name);
+  const beside = Object.hasOwn(value, 'name')
+    ? value['name']
+    : Object.hasOwn(value, 'key')
+      ? value['key']
+      : null;
+  return typeof beside === 'string' ? familyOf(beside) : null;
 }
 
 /** What is said of which secret it is, behind its name. */

@@ -1,8 +1,8 @@
 /** Private keys in PEM and its relatives, whole or cut off. */
 
-import type { Reading } from './characters.ts';
 import type { Lead, Look } from './credentials.ts';
-import { type Emit, A_LOOK, A_WORD, spend } from './detector.ts';
+import type { Emit } from './detector.ts';
+import { A_LOOK, A_WORD, type Reading, spend } from './reading.ts';
 
 const HEADER =
   /-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}/y;
@@ -32,42 +32,32 @@ export function lastHeader(stretch: string): number {
   return -1;
 }
 
-/** Up to where keys were read, and where the next footer begins. */
-export interface KeyProgress {
-  done: number;
-  footer: number;
-}
-
 /**
  * Looks at the header that begins here. By hand, because one expression from header to footer reads
  * the rest of the text again for every header that has none. A header without a key behind it is a
  * mention of one and stays.
  */
-export function privateKey(
-  { text, effort }: Reading,
-  start: number,
-  emit: Emit,
-  progress: KeyProgress,
-): void {
-  if (start < progress.done) return;
+export function privateKey(reading: Reading, start: number, _end: number, emit: Emit): void {
+  const { text, effort } = reading;
+  if (start < reading.keys) return;
   spend(effort, start, A_WORD);
   HEADER.lastIndex = start;
   if (!HEADER.test(text)) return;
   spend(effort, start, A_LOOK);
   const from = HEADER.lastIndex;
-  if (progress.footer < from) {
+  if (reading.footer < from) {
     END.lastIndex = from;
-    progress.footer = END.exec(text)?.index ?? Infinity;
+    reading.footer = END.exec(text)?.index ?? Infinity;
   }
   BODY.lastIndex = from;
   BODY.test(text);
-  const isWhole = BODY.lastIndex === progress.footer;
-  const material = text.slice(from, isWhole ? progress.footer : BODY.lastIndex);
-  progress.done = from + material.length;
+  const isWhole = BODY.lastIndex === reading.footer;
+  const material = text.slice(from, isWhole ? reading.footer : BODY.lastIndex);
+  reading.keys = from + material.length;
   if (!(isWhole ? SOME_MATERIAL : MATERIAL).test(material)) return;
-  FOOTER.lastIndex = progress.done;
-  progress.done = isWhole && FOOTER.test(text) ? FOOTER.lastIndex : from + lastMaterial(material);
-  emit(start, progress.done, 'private-key');
+  FOOTER.lastIndex = reading.keys;
+  reading.keys = isWhole && FOOTER.test(text) ? FOOTER.lastIndex : from + lastMaterial(material);
+  emit(start, reading.keys, 'private-key');
 }
 
 /** The end of the last line of a key that was cut off, so that prose after it stays. */

@@ -1,14 +1,9 @@
 /** Options made into what a call is cleaned with. */
 
-import type { Scrub } from '../core/contract/layer.ts';
-import type { ToolAnnotations } from '../core/contract/annotations.ts';
-import type { ToolCall } from '../core/contract/call.ts';
-import { AlliumError } from '../core/contract/errors.ts';
 import { DEEP_LABEL } from './deep-secrets.ts';
 import type { Detector, Group } from './detector.ts';
-import { literalDetector, type Literals } from './literals.ts';
-import { createMarkers, type Markers, type Strategy } from './markers.ts';
-import { type Path, parsePath } from './walk.ts';
+import { createMarkers, type Strategy } from './markers.ts';
+import { type Path, parsePath } from './paths.ts';
 import {
   cardDetector,
   emailDetector,
@@ -18,15 +13,14 @@ import {
   phoneDetector,
   type RedactionPattern,
 } from './patterns.ts';
-import { scanText } from './scan.ts';
 import { LABELS as SECRET_LABELS } from './families/index.ts';
+import type { TextRules } from './scan.ts';
 import { secretDetector } from './secrets.ts';
 
 export const DETECTORS = ['secrets', 'secrets-deep', 'email', 'phone', 'card'] as const;
 export type DetectorName = (typeof DETECTORS)[number];
 
-export interface Rules {
-  readonly detectors: readonly Detector[];
+export interface Rules extends TextRules {
   /** Names of members tell what their values are. */
   readonly names: boolean;
   readonly deep: boolean;
@@ -38,9 +32,6 @@ export interface Rules {
    */
   readonly canCover: boolean;
   readonly paths: readonly Path[];
-  readonly markers: Markers;
-  /** Short texts in which nothing was found: names and codes stand in every record. */
-  readonly plain: Set<string>;
 }
 
 export interface RuleOptions {
@@ -87,51 +78,4 @@ export function compileRules({ detectors, strategies, paths, patterns, key }: Ru
     ),
     plain: new Set<string>(),
   });
-}
-
-const known = new WeakMap<ToolAnnotations, readonly Path[]>();
-
-/**
- * The paths of the layer and those the tool names itself. Throws where one of the tool's cannot be
- * read: it hides something.
- */
-export function pathsFor({ paths }: Rules, { annotations, toolName }: ToolCall): readonly Path[] {
-  const own = annotations.safety?.redaction;
-  if (own === undefined) return paths;
-  const before = known.get(annotations);
-  const read = before ?? own.map((text) => readPath(text, toolName));
-  known.set(annotations, read);
-  return [...paths, ...read];
-}
-
-function readPath(text: unknown, toolName: string): Path {
-  const path = typeof text === 'string' ? parsePath(text) : null;
-  if (path === null)
-    throw new AlliumError('ERR_INVALID_TOOL', 'a redaction path of the tool cannot be read', {
-      toolName,
-    });
-  return path;
-}
-
-/** Cleans one text at once: for the audit record and for progress, which cannot wait. */
-export function textCleaner({ detectors, markers, plain }: Rules, literals?: Literals): Scrub {
-  const isFixed = literals === undefined || literals.size === 0;
-  let all = isFixed ? detectors : null;
-  return (text) => {
-    if (isFixed && plain.has(text)) return text;
-    // Made with the first text: most calls report nothing.
-    all ??= [...detectors, literalDetector(literals ?? new Map())];
-    const spans = scanText(text, all);
-    if (spans.length > 0) return markers.replace(text, spans);
-    if (isFixed && text.length <= MAX_PLAIN) remember(plain, text);
-    return text;
-  };
-}
-
-const MAX_PLAIN = 24;
-const MAX_REMEMBERED = 512;
-
-function remember(plain: Set<string>, text: string): void {
-  if (plain.size >= MAX_REMEMBERED) plain.clear();
-  plain.add(text);
 }

@@ -4,8 +4,9 @@ import { isRendered, type ResultChanges, withResult } from '../core/onion/result
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import type { ContentBlock } from '../core/contract/content.ts';
 import type { ToolResult } from '../core/contract/result.ts';
-import type { Path } from './walk.ts';
-import type { Surface, Sweep } from './sweep.ts';
+import type { Path } from './paths.ts';
+import type { Surface } from './survey.ts';
+import type { Sweep } from './sweep.ts';
 
 /** The surfaces of a result in the order in which `putBack` expects their cleaned values. */
 export interface ResultSurfaces {
@@ -25,7 +26,7 @@ export function surfacesOf(
   const follows = isRendered(result);
   const embedded =
     paths.length === 0 || (follows && typeof result.result !== 'string')
-      ? []
+      ? NO_JSON
       : embeddedJson(textsOf(result));
   const isCovered = canCover && follows;
   const surfaces: readonly Surface[] = [
@@ -37,11 +38,18 @@ export function surfacesOf(
     surface(result.arguments === clean ? null : result.arguments, paths),
     surface(result.interruption?.shown ?? null, paths),
     surface(restOf(result), NONE),
-    ...embedded.map(({ value }) => surface(value, paths)),
   ];
-  return { surfaces, embedded, follows };
+  return {
+    surfaces:
+      embedded.length === 0
+        ? surfaces
+        : [...surfaces, ...embedded.map(({ value }) => surface(value, paths))],
+    embedded,
+    follows,
+  };
 }
 
+const NO_JSON: readonly EmbeddedJson[] = [];
 const NONE: readonly Path[] = [];
 const NO_SURFACE: Surface = Object.freeze({ value: null, paths: NONE, isCovered: false });
 const surface = (value: JsonValue, paths: readonly Path[], isCovered = false): Surface =>

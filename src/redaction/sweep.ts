@@ -5,39 +5,33 @@ import { deepSpans } from './deep-secrets.ts';
 import type { Finding, Span } from './detector.ts';
 import { literalDetector, type Literals, removedValues } from './literals.ts';
 import { type Family, labelOfName } from './names.ts';
-import { type Path, rebuildTree, startOf, type Survey, surveyTree } from './walk.ts';
+import { rebuildTree } from './rebuild.ts';
 import type { Rules } from './rules.ts';
-import { isPlain, scanAll, scanAtOnce, scanText, wait, WINDOW, type Work } from './scan.ts';
+import { scanAll, scanAtOnce, wait, type Work } from './scan.ts';
+import { isShort, startOf, type Surface, surveyAll, surveyTree } from './survey.ts';
 
-/** One place of a call or a result at which something could be read. */
-export interface Surface {
-  readonly value: JsonValue;
-  /** Path rules that hold here. */
-  readonly paths: readonly Path[];
-  /**
-   * Every text of it stands on another surface too: it is looked into only if something was found
-   * there.
-   */
-  readonly isCovered?: boolean;
-}
-
-export interface Sweep {
-  /** The surfaces in their order; each the very same value where there was nothing to hide. */
-  readonly values: readonly JsonValue[];
-  /** Where something was replaced, by surface; empty where nothing was. */
-  readonly paths: readonly (readonly string[])[];
+/** What was found. */
+export interface Found {
+  /** Where something was replaced, as the record has it. */
+  readonly fields: readonly string[];
   /** How often what was found. */
   readonly counts: Readonly<Record<string, number>>;
   /** Something was found that must not get out in any form. */
   readonly blocked: boolean;
   /** What was hidden, to be hidden elsewhere too. */
   readonly literals: Literals;
+}
+
+export interface Sweep extends Omit<Found, 'fields'> {
+  /** The surfaces in their order; each the very same value where there was nothing to hide. */
+  readonly values: readonly JsonValue[];
+  /** Where something was replaced, by surface; empty where nothing was. */
+  readonly paths: readonly (readonly string[])[];
   /** The texts with markers in them, which need no second look. */
   readonly written: ReadonlySet<string>;
 }
 
 const NO_LITERALS: Literals = new Map();
-const NO_FIELDS: readonly string[] = Object.freeze([]);
 const NO_COUNTS: Readonly<Record<string, number>> = Object.freeze({});
 const NO_TEXTS: ReadonlySet<string> = new Set();
 
@@ -50,33 +44,12 @@ const MIN_REPEATED = 6;
 const MAX_REPEATED = 512;
 
 /** What there is to say about surfaces that are clean. */
-export const NOTHING_FOUND = {
-  fields: NO_FIELDS,
+export const NOTHING_FOUND: Found = Object.freeze({
+  fields: Object.freeze([]),
   counts: NO_COUNTS,
   blocked: false,
   literals: NO_LITERALS,
-} as const;
-
-let isTold = false;
-const tell = (): void => void (isTold = true);
-
-/**
- * Whether there is nothing to hide on these surfaces, as on nearly all; `false` where one look does
- * not tell. Looks at all texts together, a line apart, unless patterns can be tied to their ends.
- */
-export function isClean(surfaces: readonly Surface[], rules: Rules): boolean {
-  const { detectors, names, minText, canCover, deep } = rules;
-  if (deep) return false;
-  const texts: string[] = [];
-  isTold = false;
-  surveyAll(surfaces, texts, { texts, names, minText, onPath: tell, onNamed: tell });
-  if (isTold || !isShort(texts)) return false;
-  const [first] = texts;
-  if (first === undefined) return true;
-  // The text of a result stands on several surfaces.
-  if (texts.every((text) => text === first)) return scanText(first, detectors).length === 0;
-  return canCover && isPlain(texts.join('\n'), detectors);
-}
+});
 
 /**
  * Takes turns with the rest of the process where there is much to look at. `clean` are texts that
@@ -162,14 +135,6 @@ function survey(surfaces: readonly Surface[], { names, minText, markers }: Rules
   return { texts, findings, literals };
 }
 
-/** Of a surface that is covered, only the shape counts. */
-function surveyAll(surfaces: readonly Surface[], texts: string[], look: Survey): void {
-  for (const { value, paths, isCovered = false } of surfaces) {
-    look.texts = isCovered ? null : texts;
-    if (value !== null) surveyTree(value, startOf(paths), look);
-  }
-}
-
 /** The texts of the surfaces that need no look as long as nothing was found. */
 function coveredTexts(surfaces: readonly Surface[], { minText }: Rules): readonly string[] {
   const texts: string[] = [];
@@ -237,12 +202,6 @@ function rebuilt(
     },
     onChange: (path) => changed.add(path),
   });
-}
-
-function isShort(texts: readonly string[]): boolean {
-  let length = 0;
-  for (const text of texts) length += text.length;
-  return length <= WINDOW;
 }
 
 /**

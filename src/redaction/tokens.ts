@@ -7,10 +7,10 @@ import {
   type Look,
   looksGenerated,
   OPAQUE_RUN,
-  type Reading,
   slotOf,
 } from './characters.ts';
-import { type Emit, A_WORD, spend } from './detector.ts';
+import type { Emit } from './detector.ts';
+import { A_WORD, looksOf, type Reading, runEnd, spend } from './reading.ts';
 
 export interface TokenFamily {
   /** Who issues it: what its marker says. */
@@ -121,14 +121,14 @@ function bodyToken(
   body: number,
   emit: Emit,
 ): void {
-  let end = reading.runEnd(slot, body, max + PUNCTUATION);
+  let end = runEnd(reading, slot, body, max + PUNCTUATION);
   if (end - body < min) return;
   while (end > body && (reading.codes[end - 1] === DOT || reading.codes[end - 1] === COLON))
     end -= 1;
   const length = end - body;
   if (length < min || length > max) return;
   spend(reading.effort, from, A_WORD);
-  if (length > 2 && !looksGenerated(reading.looksOf(body, end), look)) return;
+  if (length > 2 && !looksGenerated(looksOf(reading, body, end), look)) return;
   emit(from, end, label);
   reading.done = end;
 }
@@ -145,7 +145,7 @@ function shapedToken(
   // case and needs no expression.
   if (
     reading.codes[body - 1] !== DOLLAR &&
-    reading.runEnd(OPAQUE_RUN, body, MIN_SHAPED) - body < MIN_SHAPED &&
+    runEnd(reading, OPAQUE_RUN, body, MIN_SHAPED) - body < MIN_SHAPED &&
     !(reading.codes[body] === 32 && isAlnum(reading.codes[body - 1] ?? 0))
   )
     return;
@@ -155,7 +155,7 @@ function shapedToken(
   if (match === null) return;
   const end = start + match[0].length;
   const from = match[1] === undefined ? start : end - match[1].length;
-  if (!looksGenerated(reading.looksOf(from, end), look)) return;
+  if (!looksGenerated(looksOf(reading, from, end), look)) return;
   emit(from, end, label);
   reading.done = end;
 }
@@ -173,7 +173,7 @@ function markedToken(
   emit: Emit,
 ): void {
   const { codes } = reading;
-  if (reading.runEnd(family.slot, body, family.min) - body < family.min) return;
+  if (runEnd(reading, family.slot, body, family.min) - body < family.min) return;
   spend(reading.effort, mark, A_WORD);
   let from = mark;
   while (from > 0 && mark - from <= max && isIn(family.backSlot, codes[from - 1] ?? 0)) from -= 1;

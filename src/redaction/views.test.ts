@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anchorFinder } from './anchors.ts';
-import { codesOf, pairsOf } from './characters.ts';
-import { isFolded, ODD_SIGNS } from './disguises.ts';
+import { startEffort, startReading } from './reading.ts';
+import { ODD_SIGNS } from './disguises.ts';
+import { isFolded } from './scan.ts';
 import { unfold } from './views.ts';
 import { howMany } from '../../conformance/how-many.fixture.ts';
 
@@ -87,7 +88,8 @@ describe('unfold', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const text = all.map(([written]) => written).join('');
-        const signs = finder.find(text, codesOf(text), pairsOf(text), () => 0);
+        const { codes, pairs } = startReading(text, startEffort());
+        const signs = finder.find(text, codes, pairs, () => 0);
         const [told, own] = [unfold(text, 0, signs), unfold(text, 1)];
         const placesIn = (view: typeof own) =>
           Array.from(view?.text ?? '', (_, index) => [view?.startOf(index), view?.endOf(index)]);

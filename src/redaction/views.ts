@@ -1,8 +1,8 @@
 /** Takes the disguises off a text, and remembers where each character came from. */
 
-import { codesOf } from './characters.ts';
 import type { SignPlaces } from './detector.ts';
 import { disguiseEnd, ERASE, KEEP, PLAIN, shown } from './disguises.ts';
+import { codesOf } from './reading.ts';
 
 /** A text to look at instead of another one. */
 export interface View {

@@ -1,7 +1,7 @@
 /** All families of tokens that can be told by their form. */
 
-import { RUNS } from '../bare-keys.ts';
 import { inner, shaped, token, type TokenFamily } from '../tokens.ts';
+import { RUNS } from './bare-keys.ts';
 import { PLATFORMS } from './platforms.ts';
 import { SERVICES } from './services.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Keys without a prefix of their own: told by the form of the whole run, or by words before them.
+ * Keys without a prefix of their own: forms that a whole run of base64 characters has, and issuers
+ * that stand before one.
  */
 
-import { judge, type Look, type Looks, looksGenerated } from './characters.ts';
-import { A_JUDGEMENT, type Effort, type Emit, spend } from './detector.ts';
+import type { Look } from '../characters.ts';
 
 /**
  * A form that a whole run of base64 characters has. Sticky from its first character; tried only on
@@ -63,7 +63,7 @@ export const RUNS: readonly RunFamily[] = Object.freeze([
  * Issuers whose keys are bare hex, UUIDs or letters and digits. A run that looks generated is
  * theirs where the issuer and a word such as `key` stand before it in the same line.
  */
-const ISSUERS: ReadonlySet<string> = new Set(
+export const ISSUERS: ReadonlySet<string> = new Set(
   `abuseipdb adyen ahrefs airbrake airtable aiven akamai alchemy algolia alibaba aliyun alphavantage amplitude anthropic apify
   apollo appcenter appdynamics appsflyer artifactory asana assemblyai atlassian auth0 authy aws azure backblaze baidu bamboo bandwidth
   baremetrics betterstack binance bitbucket bitly bittrex blockfrost box braintree branch braze brevo browserstack bugsnag buildkite
@@ -92,73 +92,3 @@ const ISSUERS: ReadonlySet<string> = new Set(
   wandb wasabi weaviate webex webflow weights wepay whatsapp wistia woocommerce workday workos wrike xai xero yahoo yandex yelp youtube
   zapier zendesk zenduty zeplin zerotier zhipu zilliz zoho zoom zuora`.split(/\s+/),
 );
-
-/** Longer runs are no keys. */
-const MAX_KEY = 220;
-const MIN_KEY = 20;
-
-/** Families by the length of their runs: most lengths have none. */
-export const FORMS_BY_LENGTH = Array.from({ length: MAX_KEY + 1 }, (_, length) =>
-  RUNS.filter(({ min, max }) => length >= min && length <= max),
-);
-
-/**
- * `hinted` where a word before it says that a key follows; once that effort is spent, what looks
- * like a key is one.
- */
-export function bareKey(
-  text: string,
-  codes: Uint16Array,
-  start: number,
-  end: number,
-  hinted: Effort | null,
-  emit: Emit,
-): void {
-  const length = end - start;
-  if (length > MAX_KEY) return;
-  for (const { shape, look, label } of FORMS_BY_LENGTH[length] ?? []) {
-    shape.lastIndex = start;
-    const match = shape.exec(text);
-    if (match !== null && looksGenerated(judge(codes, start, start + match[0].length), look))
-      return emit(start, start + match[0].length, label);
-  }
-  // What follows a dot, a slash or a hash sign is a part of an address.
-  if (hinted === null || length < MIN_KEY || PART.has(codes[start - 1] ?? 0) || codes[end] === DOT)
-    return;
-  const looks = judge(codes, start, end);
-  if (length === AWS_SECRET && isAwsSecret(text, start, looks)) return emit(start, end, 'aws');
-  // Digits and letters, and not a path or a name of many words: what has few digits is one.
-  if (
-    !looksGenerated(looks, 'strong') ||
-    looks.digits * 12 < length ||
-    text.slice(start, end).includes('/')
-  )
-    return;
-  if (!spend(hinted, start, A_JUDGEMENT) || isIssuerBefore(text, start)) emit(start, end, 'secret');
-}
-
-const PART: ReadonlySet<number> = new Set(Array.from('./#@%&?~').map((char) => char.charCodeAt(0)));
-const DOT = 46;
-
-/** As far before a key as words may stand that tell what it is. */
-export const REACH = 120;
-
-/** Whether the line before a key names an issuer. */
-function isIssuerBefore(text: string, start: number): boolean {
-  const before = text.slice(Math.max(0, start - REACH), start);
-  const line = before.slice(before.lastIndexOf('\n') + 1).toLowerCase();
-  return line.split(/[^a-z0-9]+/).some((word) => ISSUERS.has(word));
-}
-
-const AWS_SECRET = 40;
-const NEAR_AWS = /aws|secret|akia|asia/i;
-
-/**
- * Forty characters of base64 are an AWS secret only where something before them says so; a Git
- * commit is forty too.
- */
-const isAwsSecret = (text: string, start: number, { uppers, lowers, digits }: Looks): boolean =>
-  uppers > 0 &&
-  lowers > 0 &&
-  digits > 0 &&
-  NEAR_AWS.test(text.slice(Math.max(0, start - 120), start));

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileRules } from './rules.ts';
 import { scanText } from './scan.ts';
-import { isClean } from './sweep.ts';
+import { isClean } from './survey.ts';
 
 const rules = compileRules({
   detectors: ['secrets', 'email', 'phone', 'card'],
