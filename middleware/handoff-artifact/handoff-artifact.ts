@@ -42,7 +42,7 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
   return defineLayer({
     name: 'handoffArtifact',
     order: [should.insideOf('auditLog', 'outside it, the handoff is missing from the receipt')],
-    caller: async (call, next) => handedOver(call, await next(call)),
+    caller: (call, next) => next(call).then((result) => handedOver(call, result)),
     close: () => delivery.close(),
   });
 
