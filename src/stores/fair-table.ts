@@ -44,36 +44,15 @@ interface Owner<V> extends Linked<Owner<V>> {
 export function fairTable<V>(): FairTable<V> {
   const entries = new Map<string, Entry<V>>();
   const owners = new Map<string, Owner<V>>();
-  /** By how many entries they hold, and of those that hold as many the one idle longest first. */
-  const ranks: LinkedList<Owner<V>>[] = [];
-
-  const first = (): Owner<V> | null => ranks.at(-1)?.first ?? null;
-
-  /** The owner holds so many entries, and is the one of those that was active last. */
-  const rank = (owner: Owner<V>, count: number): void => {
-    const left = ranks[owner.count];
-    if (left !== undefined) unlink(left, owner);
-    owner.count = count;
-    if (count > 0) append((ranks[count] ??= linkedList()), owner);
-    // Counts change by one: the next lower one is never far.
-    while (ranks.length > 0 && first() === null) ranks.pop();
-  };
+  const ranks: Ranks<V> = [];
 
   const remove = (entry: Entry<V>): void => {
     entries.delete(entry.key);
     const owner = owners.get(entry.owner);
     if (owner === undefined) return;
     unlink(owner.entries, entry);
-    rank(owner, owner.count - 1);
+    rank(ranks, owner, owner.count - 1);
     if (owner.count === 0) owners.delete(entry.owner);
-  };
-
-  const ownerOf = (name: string): Owner<V> => {
-    const known = owners.get(name);
-    if (known !== undefined) return known;
-    const owner: Owner<V> = { entries: linkedList(), count: 0, before: null, after: null };
-    owners.set(name, owner);
-    return owner;
   };
 
   return {
@@ -84,23 +63,44 @@ export function fairTable<V>(): FairTable<V> {
     set(key, name, value) {
       const before = entries.get(key);
       if (before !== undefined && before.owner !== name) remove(before);
-      const owner = ownerOf(name);
+      const owner = owners.get(name) ?? createOwner<V>();
       if (before?.owner === name) {
         before.value = value;
         unlink(owner.entries, before);
         append(owner.entries, before);
-        return rank(owner, owner.count);
+        return rank(ranks, owner, owner.count);
       }
       const entry: Entry<V> = { key, owner: name, value, before: null, after: null };
       entries.set(key, entry);
+      if (owner.count === 0) owners.set(name, owner);
       append(owner.entries, entry);
-      rank(owner, owner.count + 1);
+      rank(ranks, owner, owner.count + 1);
     },
     delete(key) {
       const entry = entries.get(key);
       if (entry !== undefined) remove(entry);
     },
     countOf: (name) => owners.get(name)?.count ?? 0,
-    loser: () => first()?.entries.first ?? null,
+    loser: () => ranks.at(-1)?.first?.entries.first ?? null,
   };
+}
+
+const createOwner = <V>(): Owner<V> => ({
+  entries: linkedList(),
+  count: 0,
+  before: null,
+  after: null,
+});
+
+/** Owners by how many entries they hold; of those that hold as many, the one idle longest first. */
+type Ranks<V> = LinkedList<Owner<V>>[];
+
+/** The owner holds so many entries, and is the one of those that was active last. */
+function rank<V>(ranks: Ranks<V>, owner: Owner<V>, count: number): void {
+  const left = ranks[owner.count];
+  if (left !== undefined) unlink(left, owner);
+  owner.count = count;
+  if (count > 0) append((ranks[count] ??= linkedList()), owner);
+  // Counts change by one: the next lower one is never far.
+  while (ranks.length > 0 && (ranks.at(-1)?.first ?? null) === null) ranks.pop();
 }
