@@ -37,7 +37,7 @@ interface Flight extends Awaited {
 }
 
 /** A call that does the work, or tries to. */
-interface Lead {
+interface Attempt {
   readonly call: ToolCall;
   readonly next: Next;
   readonly flight: Flight;
@@ -76,9 +76,11 @@ export function createSharing(
 
   const lead = (call: ToolCall, next: Next, flight: Flight): Promise<ToolResult> => {
     tokens += 1;
-    const one = { call, next, flight, terms: termsFor(call), token: `${PROCESS}${tokens}` };
-    const begun = beginWork(one);
-    return begun instanceof Promise ? goOnLater(one, begun) : goOn(one, begun);
+    const token = `${PROCESS}${tokens}`;
+    const attempt: Attempt = { call, next, flight, terms: termsFor(call), token };
+    const begun = beginWork(attempt);
+    if (begun === 'won') return doWork(attempt);
+    return begun instanceof Promise ? goOnLater(attempt, begun) : goOn(attempt, begun);
   };
   return share;
 }
@@ -93,7 +95,7 @@ const UNKNOWN: Verdict = Object.freeze({ kind: 'unknown' });
  * Claims the key. At once where the store answers at once: every wait costs more than the answer of
  * a store in memory. Never throws.
  */
-function beginWork({ call, flight, terms, token }: Lead): Begun | Promise<Begun> {
+function beginWork({ call, flight, terms, token }: Attempt): Begun | Promise<Begun> {
   const { claim } = flight;
   const request = {
     fingerprint: claim.fingerprint,
@@ -110,25 +112,26 @@ function beginWork({ call, flight, terms, token }: Lead): Begun | Promise<Begun>
   }
 }
 
-const goOnLater = async (lead: Lead, begun: Promise<Begun>): Promise<ToolResult> =>
-  goOn(lead, await begun);
-
-function goOn(lead: Lead, begun: Begun): Promise<ToolResult> {
-  const { call, next, flight } = lead;
-  if (begun === 'won') return doWork(lead);
-  tell(flight, begun);
-  return begun.kind === 'open'
-    ? Promise.resolve(leftWaiting(call))
-    : present(call, next, begun, 'hit', flight.mode);
+async function goOnLater(attempt: Attempt, later: Promise<Begun>): Promise<ToolResult> {
+  const begun = await later;
+  return begun === 'won' ? doWork(attempt) : goOn(attempt, begun);
 }
 
-function doWork(lead: Lead): Promise<ToolResult> {
-  const { call, next, flight, terms, token } = lead;
-  if (terms.mode === 'cache') return next(call).then((result) => settle(lead, result));
+/** Another call has come first, or the store failed. */
+function goOn({ call, next, flight }: Attempt, verdict: Verdict): Promise<ToolResult> {
+  tell(flight, verdict);
+  return verdict.kind === 'open'
+    ? Promise.resolve(leftWaiting(call))
+    : present(call, next, verdict, 'hit', flight.mode);
+}
+
+function doWork(attempt: Attempt): Promise<ToolResult> {
+  const { call, next, flight, terms, token } = attempt;
+  if (terms.mode === 'cache') return next(call).then((result) => settle(attempt, result));
   const letGo = keepLease(call, flight.claim.key, token, terms);
   return next(call).then(async (result) => {
     await letGo();
-    return settle(lead, result);
+    return settle(attempt, result);
   });
 }
 
@@ -137,12 +140,20 @@ function doWork(lead: Lead): Promise<ToolResult> {
  * open again: only what certainly did not run is given back.
  */
 function settle(
-  { flight, terms, token }: Lead,
+  { flight, terms, token }: Attempt,
   result: ToolResult,
 ): ToolResult | Promise<ToolResult> {
   const { store, mode, ttlMs } = terms;
   const { key } = flight.claim;
-  const answer = isKeepable(result) ? answerOf(result) : null;
+  // What does not belong to one call. Frozen, so that it can be shared.
+  const answer = isKeepable(result)
+    ? Object.freeze({
+        result: result.result,
+        // Content blocks are JSON; their interfaces just do not say so.
+        content: result.content as unknown as JsonObject[],
+        text: result.renderedResult,
+      })
+    : null;
   const isOpen = answer === null && (mode === 'cache' || result.executed === 'no');
   const bare = isOpen ? OPEN : UNKNOWN;
   const verdict: Verdict = answer === null ? bare : { kind: 'answered', answer };
@@ -217,11 +228,6 @@ const isKeepable = (result: ToolResult): boolean =>
   result.outputFiles.length === 0 &&
   result.interruption === undefined &&
   result.metadata?.keep !== false;
-
-/** The parts of an answer that do not belong to one call. Frozen, so that it can be shared. */
-const answerOf = ({ result, content, renderedResult }: ToolResult): JsonObject =>
-  // Content blocks are JSON; their interfaces just do not say so.
-  Object.freeze({ result, content: content as unknown as JsonObject[], text: renderedResult });
 
 /**
  * The answer as a result of this call; `null` where a store gave back something else than it was

@@ -48,17 +48,20 @@ export function memoryCounters(options: MemoryCountersOptions = {}): MemoryCount
       // A clock that runs backwards gives nothing back.
       const at = Math.max(Math.floor(now), before?.at ?? Number.NEGATIVE_INFINITY);
       const used = before === undefined ? 0 : usedAt(before, at);
-      const taken = verdict(used, max, windowMs);
-      if (!taken.admitted) {
+      const cost = windowMs ?? 1;
+      const over = used + cost - cost * max;
+      const count = Math.ceil(used / cost);
+      if (over > 0) {
         // A limit that calls still run into is in use: it is not the one to forget.
         if (before !== undefined) keep(levels, key, before);
-        return taken;
+        const isForGood = windowMs === null || max === 0;
+        return { admitted: false, count, retryAfterMs: isForGood ? null : Math.ceil(over / max) };
       }
       const wait = before === undefined ? makeRoom(levels, at, owner) : 0;
       if (wait !== 0) return { admitted: false, count: 0, retryAfterMs: wait };
       if (before !== undefined && before.owner !== owner) drop(levels, key, before);
-      keep(levels, key, { used: used + (windowMs ?? 1), at, max, windowMs, owner });
-      return taken;
+      keep(levels, key, { used: used + cost, at, max, windowMs, owner });
+      return { admitted: true, count: count + 1, retryAfterMs: null };
     },
   });
 }
@@ -66,18 +69,6 @@ export function memoryCounters(options: MemoryCountersOptions = {}): MemoryCount
 /** What is used of a counter after the time that has passed. */
 function usedAt({ used, at, max, windowMs }: Level, now: number): number {
   return windowMs === null ? used : Math.max(0, used - (now - at) * max);
-}
-
-function verdict(used: number, max: number, windowMs: number | null): Taken {
-  const cost = windowMs ?? 1;
-  const over = used + cost - cost * max;
-  const count = Math.ceil(used / cost);
-  if (over <= 0) return { admitted: true, count: count + 1, retryAfterMs: null };
-  return {
-    admitted: false,
-    count,
-    retryAfterMs: windowMs === null || max === 0 ? null : Math.ceil(over / max),
-  };
 }
 
 /** How long until a counter is at rest: 0 where it is, `null` where it never is. */
