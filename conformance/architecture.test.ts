@@ -217,7 +217,7 @@ describe('the architecture', () => {
   it.each([
     ['src/index.ts', ['ajv', 'ajv-formats', 'lru-cache', 'ts-pattern']],
     ['src/layer.ts', ['lru-cache', 'ts-pattern']],
-    ['src/stores/index.ts', ['lru-cache']],
+    ['src/stores/index.ts', []],
     ['middleware/index.ts', ['@opentelemetry', 'ajv', 'ajv-formats', 'lru-cache', 'ts-pattern']],
   ])('loads nothing heavy with %s', (door, packages) => {
     expect(packagesOf(door)).toEqual(packages);

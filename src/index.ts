@@ -113,4 +113,11 @@ export {
   type ToolEvent,
   toWire,
 } from './core/wire/wire.ts';
-export { answerLabel, APPROVAL_ANSWERS, type ApprovalAnswer, type ApprovalDecision, type ApprovalPrompt, type ApprovalQuestion } from './approvals/question.ts';
+export {
+  answerLabel,
+  APPROVAL_ANSWERS,
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalPrompt,
+  type ApprovalQuestion,
+} from './approvals/question.ts';

@@ -15,6 +15,7 @@ import {
   type Judges,
   type Open,
   passGate,
+  plainLine,
   type RuleDecision,
   ruleList,
   type Settled,
@@ -25,7 +26,10 @@ import {
 } from '../../src/consent/index.ts';
 import {
   annotate,
+  type ApprovalRecord,
   approveCall,
+  type AuditPatch,
+  changedPaths,
   checkOptions,
   clockOf,
   createIdOf,
@@ -35,15 +39,17 @@ import {
   interrupt,
   type Interruption,
   isAborted,
+  type JsonObject,
   type Next,
-  refuse,
+  scrubFor,
   supplyResult,
   type ToolCall,
   type ToolLayer,
   type ToolResult,
+  withResult,
 } from '../../src/layer.ts';
 import { type ConsentOptions, OPTIONS } from './options.ts';
-import { denied, expired, failed, recorded } from './refusals.ts';
+import { denied, expired, failed, gone } from './refusals.ts';
 
 export type {
   ConsentAnswer,
@@ -76,7 +82,7 @@ export function consent(given: ConsentDecide | ConsentOptions): ToolLayer {
       if (isAborted(call)) return gone(call);
       const decided = decide(call, `approval_${createIdOf(call)()}`, parts);
       return decided instanceof Promise
-        ? decided.then((one) => follow(call, next, one))
+        ? followLater(call, next, decided)
         : follow(call, next, decided);
     },
     close: async () => standing?.forget(),
@@ -96,10 +102,16 @@ function decide(
     // Before a person is asked: a call without a fingerprint cannot be approved.
     fingerprintOf(call);
     verdict = parts.judgeNow(call);
-    if (verdict !== null && isFinal(verdict))
+    // No person has to be asked, and no argument was edited.
+    if (
+      verdict !== null &&
+      !(verdict instanceof Promise) &&
+      verdict.decision !== 'ask' &&
+      verdict.args === undefined
+    )
       return isAborted(call) ? { ended: gone(call) } : settleVerdict(id, call, verdict);
   } catch (cause) {
-    return { ended: isAborted(call) ? gone(call) : failed(call, id, cause) };
+    return isAborted(call) ? { ended: gone(call) } : endedBy(call, id, failed(call, cause));
   }
   return decideLater(call, id, parts, verdict);
 }
@@ -124,8 +136,8 @@ async function decideLater(
   );
   if (decided.by === 'cancelled') return { ended: gone(call) };
   const rule = verdict instanceof Promise ? undefined : verdict?.rule;
-  if (decided.by === 'expired') return { ended: expired(call, id, expiresMs ?? 0, rule) };
-  if (decided.by === 'failure') return { ended: failed(call, id, decided.cause, rule) };
+  if (decided.by === 'expired') return endedBy(call, id, expired(call, expiresMs ?? 0), rule);
+  if (decided.by === 'failure') return endedBy(call, id, failed(call, decided.cause), rule);
   const { value } = decided;
   return 'interruption' in value ? { ended: waiting(call, value) } : value;
 }
@@ -136,26 +148,109 @@ const waiting = (
   { interruption, rule }: Extract<Open, { interruption: Interruption }>,
 ): ToolResult => annotate(interrupt(call, interruption), {}, { rule });
 
-const gone = (call: ToolCall) =>
-  refuse(call, 'cancelled', 'The call was cancelled before it was decided about.');
-
 /** The call ends here. */
 interface Ended {
   readonly ended: ToolResult;
 }
 
+const followLater = async (
+  call: ToolCall,
+  next: Next,
+  settled: Promise<Settled | Ended>,
+): Promise<ToolResult> => follow(call, next, await settled);
+
 /** What a decision means for the call it was made about. */
-async function follow(call: ToolCall, next: Next, settled: Settled | Ended): Promise<ToolResult> {
+function follow(
+  call: ToolCall,
+  next: Next,
+  settled: Settled | Ended,
+): ToolResult | Promise<ToolResult> {
   if ('ended' in settled) return settled.ended;
-  if (!isPassed(settled)) return denied(call, settled);
+  if (!isPassed(settled)) return recorded(denied(call, settled), call, settled);
   const approved = approveCall(settled.call);
   const { supplied } = settled;
-  const result = await next(supplied === undefined ? approved : supplyResult(approved, supplied));
-  return recorded(result, call, settled);
+  return next(supplied === undefined ? approved : supplyResult(approved, supplied)).then((result) =>
+    recorded(result, call, settled),
+  );
 }
 
 const isPassed = ({ decision }: Settled): boolean => decision === 'approved' || decision === 'auto';
 
-/** No person has to be asked, and no argument was edited. */
-const isFinal = (verdict: Verdict | Promise<Verdict>): verdict is Verdict =>
-  !(verdict instanceof Promise) && verdict.decision !== 'ask' && verdict.args === undefined;
+/** The layer's own word. `rule` names the rule of consent that asked for a person's decision. */
+function endedBy(call: ToolCall, id: string, refusal: ToolResult, rule?: string): Ended {
+  const isExpired = refusal.status === 'consent_expired';
+  const settled: Settled = {
+    id,
+    decision: isExpired ? 'expired' : 'denied',
+    decidedBy: 'consent',
+    decidedAt: new Date(clockOf(call).now()).toISOString(),
+    call,
+    ...(isExpired ? {} : { reason: 'deciding failed' }),
+    ...(rule === undefined ? {} : { rule }),
+  };
+  return { ended: recorded(refusal, call, settled) };
+}
+
+/** Who decided and when, over which call; what was edited by path only. */
+function recorded(result: ToolResult, asked: ToolCall, settled: Settled): ToolResult {
+  const { decision, decidedBy, decidedAt, reason, rule, call, remembered, supplied } = settled;
+  const paths =
+    call.toolArgs === asked.toolArgs
+      ? []
+      : changedPaths(asked.toolArgs, call.toolArgs).map((path) => plainLine(path, 200));
+  const edits = paths.length === 0 ? undefined : paths;
+  // What is undefined is left out of the record. Member by member: spreading absent ones in costs
+  // more than the rest.
+  const consent = {
+    decision,
+    decidedBy,
+    decidedAt,
+    reason,
+    edited: edits === undefined ? undefined : true,
+    paths: edits,
+    supplied: supplied === undefined ? undefined : true,
+  };
+  const patch = settled.earlier === undefined ? { consent } : { consent, ...resumedFrom(settled) };
+  const line = { status: decision, decidedBy, rule, remembered };
+  return annotate(
+    withResult(result, { approval: approvalOf(asked, settled) }),
+    patch as AuditPatch,
+    line,
+  );
+}
+
+/** Which pass over the call ended with the question, and what it was about. */
+function resumedFrom({ id, earlier }: Settled): { readonly approval?: JsonObject } {
+  if (earlier === undefined) return {};
+  const { fingerprint, requestedAt, receiptUri } = earlier;
+  return {
+    approval: {
+      id,
+      gate: 'consent',
+      fingerprint,
+      requestedAt,
+      ...(receiptUri === undefined ? {} : { receiptUri }),
+    },
+  };
+}
+
+/**
+ * Redaction may stand inside, where it never sees what a person wrote here; the audit record is
+ * cleaned by itself.
+ */
+function approvalOf(
+  asked: ToolCall,
+  { id, decision, decidedBy, decidedAt, reason, call }: Settled,
+): ApprovalRecord | null {
+  const by = scrubFor(asked, decidedBy);
+  const why = reason === undefined ? undefined : scrubFor(asked, reason);
+  try {
+    const fingerprint = fingerprintOf(call);
+    const approval = { id, fingerprint, decision, decidedBy: by, decidedAt };
+    return why === undefined ? approval : { ...approval, reason: why };
+  } catch {
+    // Only a call that was refused for it gets here: everything else was fingerprinted before it
+    // was decided about.
+    return null;
+  }
+}

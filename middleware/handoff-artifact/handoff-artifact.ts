@@ -42,23 +42,22 @@ export function handoffArtifact(options: HandoffArtifactOptions = {}): ToolLayer
   return defineLayer({
     name: 'handoffArtifact',
     order: [should.insideOf('auditLog', 'outside it, the handoff is missing from the receipt')],
-    caller: async (call, next) => handedOver(call, await next(call)),
+    caller: (call, next) =>
+      next(call).then((result) => {
+        if (result.status !== 'ok') return result;
+        const payload = findPayload(call, result, keys, detect);
+        if (payload === null) return result;
+        // A member that only happens to have such a name is no handoff, unless the host says that
+        // it must be one.
+        if (!isObject(payload)) return strict ? unusable(result, ['handoff']) : result;
+        const reading = readHandoff(payload, contextOf(call, source));
+        if ('record' in reading) return emitHandoff(call, result, reading, delivery);
+        return strict
+          ? unusable(result, reading.invalid)
+          : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
+      }),
     close: () => delivery.close(),
   });
-
-  function handedOver(call: ToolCall, result: ToolResult): ToolResult {
-    if (result.status !== 'ok') return result;
-    const payload = findPayload(call, result, keys, detect);
-    if (payload === null) return result;
-    // A member that only happens to have such a name is no handoff, unless the host says that it
-    // must be one.
-    if (!isObject(payload)) return strict ? unusable(result, ['handoff']) : result;
-    const reading = readHandoff(payload, contextOf(call, source));
-    if ('record' in reading) return emitHandoff(call, result, reading, delivery);
-    return strict
-      ? unusable(result, reading.invalid)
-      : annotate(result, {}, { status: 'invalid', fields: reading.invalid });
-  }
 }
 
 const isObject = (value: unknown): value is JsonObject => expected.object.test(value);

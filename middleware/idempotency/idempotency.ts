@@ -15,6 +15,7 @@ import { memoryClaims } from '../../src/stores/index.ts';
 import {
   type ClaimKey,
   claimKeyOf,
+  type ClaimTerms,
   createSharing,
   runAlone,
   withoutKey,
@@ -43,15 +44,25 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
   const order = mode === 'effect' ? EFFECT_ORDER : ORDER;
   if (store === null)
     return defineLayer({ name: 'idempotency', order, caller: (call, next) => next(call) });
-  let claims = store;
+  let terms: ClaimTerms | null = store === undefined ? null : { store, mode, leaseMs, ttlMs };
   const share = createSharing(mode, (call) => {
-    // Its time is that of the first call: the stack's clock is not known before.
-    claims ??= memoryClaims({ maxEntries, ttlMs, clock: clockOf(call) });
-    return { store: claims, mode, leaseMs, ttlMs };
+    // The layer's own store has the clock of the first call: the stack's is not known before.
+    terms ??= {
+      store: memoryClaims({ maxEntries, ttlMs, clock: clockOf(call) }),
+      mode,
+      leaseMs,
+      ttlMs,
+    };
+    return terms;
   });
   const rules = { mode, key, scope, source };
   const keyless = (call: ToolCall, next: Next, cause: unknown) =>
     mode === 'cache' ? runAlone(call, next, 'bypassed') : withoutKey(call, cause);
+  const shareLater = (call: ToolCall, next: Next, claim: Promise<ClaimKey>) =>
+    claim.then(
+      (named) => share(call, next, named),
+      (cause: unknown) => keyless(call, next, cause),
+    );
   return defineLayer({
     name: 'idempotency',
     order,
@@ -62,11 +73,7 @@ export function idempotency(options: IdempotencyOptions = {}): ToolLayer {
       } catch (cause) {
         return keyless(call, next, cause);
       }
-      if (!(claim instanceof Promise)) return share(call, next, claim);
-      return claim.then(
-        (named) => share(call, next, named),
-        (cause: unknown) => keyless(call, next, cause),
-      );
+      return claim instanceof Promise ? shareLater(call, next, claim) : share(call, next, claim);
     },
   });
 }

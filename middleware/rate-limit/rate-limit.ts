@@ -4,6 +4,7 @@ import {
   annotate,
   checkOptions,
   defineLayer,
+  type Next,
   outcomeOf,
   refuse,
   should,
@@ -30,6 +31,21 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
     checkOptions('rateLimit', { windowMs }, { windowMs: SHORTER });
   const admitted = admittedCalls();
   const take = callCounter(store, per, max, windowMs);
+  const resumed = (result: ToolResult): ToolResult =>
+    annotate(result, {}, { status: 'ok', resumed: true, cap: max });
+  const goOn = (call: ToolCall, next: Next, taken: Taken): ToolResult | Promise<ToolResult> => {
+    if (!taken.admitted) return limited(call, taken, max, message);
+    const { count } = taken;
+    return next(call).then((result) => {
+      if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
+      return annotate(result, {}, { status: 'ok', count, cap: max });
+    });
+  };
+  const goOnLater = (call: ToolCall, next: Next, asked: Promise<Taken>): Promise<ToolResult> =>
+    asked.then(
+      (taken) => goOn(call, next, taken),
+      (cause: unknown) => untold(call, cause),
+    );
   return defineLayer({
     name: 'rateLimit',
     order: [
@@ -38,21 +54,16 @@ export function rateLimit(options: RateLimitOptions): ToolLayer {
         'outside it, an answer that is given again would use up the limit',
       ),
     ],
-    async caller(call, next) {
-      if (admitted.has(call))
-        return annotate(await next(call), {}, { status: 'ok', resumed: true, cap: max });
-      let taken: Taken;
+    caller(call, next) {
+      if (admitted.has(call)) return next(call).then(resumed);
+      let taken: Taken | Promise<Taken>;
       try {
-        const asked = take(call);
-        // A store in memory has answered by now.
-        taken = asked instanceof Promise ? await asked : asked;
+        taken = take(call);
       } catch (cause) {
         return untold(call, cause);
       }
-      if (!taken.admitted) return limited(call, taken, max, message);
-      const result = await next(call);
-      if (!result.ok && outcomeOf(result) === 'interrupted') admitted.add(call);
-      return annotate(result, {}, { status: 'ok', count: taken.count, cap: max });
+      // A store in memory has answered by now.
+      return taken instanceof Promise ? goOnLater(call, next, taken) : goOn(call, next, taken);
     },
     // It happened, so it counts; a limit that is used up takes no more.
     async tooLate(call) {

@@ -2,7 +2,6 @@
 
 import {
   annotate,
-  type AuditPatch,
   checkOptions,
   declaresParameter,
   defineLayer,
@@ -48,16 +47,17 @@ export function requiredReason(options: RequiredReasonOptions = {}): ToolLayer {
     rewrites: true,
     schemaTransform: (tool) =>
       injectParameter(tool, field, parameter, { required: schemaRequired }),
-    async caller(call, next) {
+    caller(call, next) {
       const owned = isOwned(call);
       const reason = readReason(call.toolArgs, field, minLength);
       // A tool whose own field of that name takes no text could otherwise never be called.
       const fill = onMissing === 'fill_blank' || (owned && !takesText(call.schema, field));
       if (reason === null && !fill) return rejected(call, field, minLength);
-      const result = await next(strip && !owned ? without(call, field) : call);
-      return reason === null
-        ? annotate(result, { ...said(auditKey, BLANK), reasonMissing: true }, FILLED)
-        : annotate(result, said(auditKey, reason));
+      return next(strip && !owned ? without(call, field) : call).then((result) =>
+        reason === null
+          ? annotate(result, { [auditKey]: BLANK, reason: BLANK, reasonMissing: true }, FILLED)
+          : annotate(result, { [auditKey]: reason, reason }),
+      );
     },
   });
 }
@@ -70,13 +70,13 @@ function ownership(field: string): (call: ToolCall) => boolean {
   const known = new WeakMap<JsonSchema, boolean>();
   return ({ schema }) => {
     if (schema === null) return false;
-    const owned = known.get(schema) ?? declaresParameter(schema, field);
+    const before = known.get(schema);
+    if (before !== undefined) return before;
+    const owned = declaresParameter(schema, field);
     known.set(schema, owned);
     return owned;
   };
 }
-
-const said = (auditKey: string, reason: string): AuditPatch => ({ [auditKey]: reason, reason });
 
 const FILLED: EntryPatch = { status: 'fill_blank' };
 
@@ -99,13 +99,15 @@ function without(call: ToolCall, field: string): ToolCall {
 /** A reason is a line: what is longer is an argument that found its way into the record. */
 const MAX_LENGTH = 2_000;
 
+/** Characters that do not show say nothing. */
+const SHOWS = /[^\p{Cc}\p{Cf}\p{Zs}]/u;
+
 /** The reason without the space around it, or `null` where there is none that counts. */
 function readReason(args: JsonObject, field: string, minLength: number): string | null {
   const value = Object.hasOwn(args, field) ? args[field] : undefined;
   if (typeof value !== 'string') return null;
   const text = value.trim();
-  // Characters that do not show say nothing.
-  if (text.replace(/[\p{Cc}\p{Cf}\p{Zs}]/gu, '') === '' || text.length < minLength) return null;
+  if (!SHOWS.test(text) || text.length < minLength) return null;
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return cut.toWellFormed();
 }

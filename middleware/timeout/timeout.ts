@@ -25,8 +25,10 @@ export function timeout(options: TimeoutOptions): ToolLayer {
   checkOptions('timeout', options, OPTIONS);
   const { maxMs, perTool = {}, graceMs = 100, message } = options;
   const limits = Object.entries(perTool);
-  const limitOf = (name: string) =>
-    limits.find(([pattern]) => matchesTool([pattern], name))?.[1] ?? maxMs;
+  const limitOf = (name: string) => {
+    for (const [pattern, ms] of limits) if (matchesTool([pattern], name)) return ms;
+    return maxMs;
+  };
   return defineLayer({
     name: 'timeout',
     order: [

@@ -13,7 +13,7 @@ import {
   defaultVerdict,
   type RuleDecision,
   type Verdict,
-} from '../consent/verdict.ts';
+} from '../consent/rules.ts';
 
 /**
  * What happens to a call of a tool. Limits, pins of tools that change later and the tool itself may

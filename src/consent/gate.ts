@@ -12,8 +12,9 @@ import type { Interruption, ToolResult } from '../core/contract/result.ts';
 import { refuse } from '../core/onion/results.ts';
 import type { Refusal } from '../core/onion/pass.ts';
 import { fairTable } from '../stores/fair-table.ts';
+import { type Settled, settleVerdict } from './judges.ts';
 import { plainLine } from './plain-text.ts';
-import { type Settled, settleVerdict, type Verdict } from './verdict.ts';
+import type { Verdict } from './rules.ts';
 
 /**
  * Not decided: a question that no person could be asked, or a call that ends here for another

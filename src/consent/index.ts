@@ -5,18 +5,18 @@
 
 export type { Decider, GateParts, Open, StandingAnswers } from './gate.ts';
 export { createStandingAnswers, passGate } from './gate.ts';
-export type { AutoApproveOptions, JudgeOptions, Judges } from './judges.ts';
-export { autoApprove, consentJudges, ruleList } from './judges.ts';
-export { plainLine } from './plain-text.ts';
-export type { TerminalPromptOptions } from './terminal-prompt.ts';
-export { terminalPrompt } from './terminal-prompt.ts';
 export type {
+  AutoApproveOptions,
   ConsentAnswer,
   ConsentDecide,
   ConsentDecision,
-  ConsentRule,
-  RuleDecision,
+  JudgeOptions,
+  Judges,
   Settled,
-  Verdict,
-} from './verdict.ts';
-export { RULE_DECISION, settleVerdict } from './verdict.ts';
+} from './judges.ts';
+export { autoApprove, consentJudges, ruleList, settleVerdict } from './judges.ts';
+export { plainLine } from './plain-text.ts';
+export type { TerminalPromptOptions } from './terminal-prompt.ts';
+export { terminalPrompt } from './terminal-prompt.ts';
+export type { ConsentRule, RuleDecision, Verdict } from './rules.ts';
+export { RULE_DECISION } from './rules.ts';

@@ -3,7 +3,13 @@
  */
 
 import type { Readable, Writable } from 'node:stream';
-import { answerLabel, type ApprovalAnswer, type ApprovalDecision, type ApprovalPrompt, type ApprovalQuestion } from '../approvals/question.ts';
+import {
+  answerLabel,
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalPrompt,
+  type ApprovalQuestion,
+} from '../approvals/question.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
 import type { JsonObject } from '../core/json/json-value.ts';
 import { linkAbort } from '../core/time/abort.ts';

@@ -21,8 +21,8 @@ export function findPayload(
   if (detected !== null) return detected;
   const value = objectIn(result);
   if (value === null) return null;
-  const key = keys.find((name) => Object.hasOwn(value, name) && value[name] !== null);
-  return key === undefined ? null : value[key];
+  for (const key of keys) if (Object.hasOwn(value, key) && value[key] !== null) return value[key];
+  return null;
 }
 
 function detectedBy(detect: DetectHandoff, call: ToolCall, result: ToolResult): unknown {

@@ -28,19 +28,8 @@ export interface KeyRules {
 export function claimKeyOf(call: ToolCall, rules: KeyRules): ClaimKey | Promise<ClaimKey> {
   const { key, scope } = rules;
   if (typeof scope === 'function' || key !== undefined) return namedKeyOf(call, rules);
-  return claimKey(
-    call,
-    rules,
-    scope === 'session' ? [scope, call.turn.sessionId] : [scope],
-    argsOf(call),
-  );
+  return claimKey(call, rules, scope === 'session' ? [scope, call.turn.sessionId] : [scope], null);
 }
-
-const argsOf = (call: ToolCall): readonly string[] => [
-  'args',
-  call.toolName,
-  canonicalJson(call.toolArgs),
-];
 
 async function namedKeyOf(call: ToolCall, rules: KeyRules): Promise<ClaimKey> {
   const { key, scope } = rules;
@@ -50,24 +39,25 @@ async function namedKeyOf(call: ToolCall, rules: KeyRules): Promise<ClaimKey> {
       : scope === 'session'
         ? ['session', call.turn.sessionId]
         : [scope];
-  const what = key === undefined ? argsOf(call) : ['key', named(await key(call))];
-  return claimKey(call, rules, whose, what);
+  return claimKey(call, rules, whose, key === undefined ? null : named(await key(call)));
 }
 
+/** Without a name, tool and arguments are the work. */
 function claimKey(
   call: ToolCall,
   { mode, source }: KeyRules,
   whose: readonly string[],
-  what: readonly string[],
+  name: string | null,
 ): ClaimKey {
   const { toolName } = call;
   const from = source === undefined ? whose : [...whose, 'source', source];
-  const parts =
-    mode === 'effect' ? [mode, from, what] : [mode, from, what, toolName, definitionOf(call)];
-  return {
-    key: digest(parts),
-    fingerprint: mode === 'effect' ? digest([toolName, canonicalJson(call.toolArgs)]) : '',
-  };
+  const what = name === null ? ['args', toolName, canonicalJson(call.toolArgs)] : ['key', name];
+  return mode === 'effect'
+    ? {
+        key: digest([mode, from, what]),
+        fingerprint: digest([toolName, canonicalJson(call.toolArgs)]),
+      }
+    : { key: digest([mode, from, what, toolName, definitionOf(call)]), fingerprint: '' };
 }
 
 function named(name: unknown): string {

@@ -11,13 +11,13 @@ import {
 } from '../layer.ts';
 
 /** Runs without the answer of another call, and without leaving one. */
-export async function runAlone(
+export function runAlone(
   call: ToolCall,
   next: Next,
   status: 'miss' | 'bypassed',
 ): Promise<ToolResult> {
   const entry = status === 'miss' ? { status, kept: false } : { status };
-  return annotate(await next(call), {}, entry);
+  return next(call).then((result) => annotate(result, {}, entry));
 }
 
 export const leftWaiting = (call: ToolCall): ToolResult =>

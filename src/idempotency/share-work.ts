@@ -1,97 +1,205 @@
-/** One call does the work of a key; the others wait for what comes of it. */
+/**
+ * One call does the work of a key, and the others wait for what comes of it. The key is claimed
+ * before the tool runs, and the claim settled by what is known to have happened.
+ */
 
-import { annotate, isAborted, type Next, type ToolCall, type ToolResult } from '../layer.ts';
+import { randomUUID } from 'node:crypto';
+import {
+  annotate,
+  type ContentBlock,
+  type JsonObject,
+  type Next,
+  ok,
+  type ToolCall,
+  type ToolResult,
+  withResult,
+} from '../layer.ts';
+import type { Awaitable } from '../stores/index.ts';
 import type { ClaimKey } from './claim-key.ts';
 import {
-  beginWork,
+  askAgain,
   type Begun,
   type ClaimTerms,
   keepLease,
-  resultFrom,
-  settleWork,
+  OPEN,
   type Verdict,
 } from './claimed-work.ts';
 import { conflicting, leftWaiting, runAlone, unknownEnd, withoutStore } from './refusals.ts';
+import { type Awaited, isDeserted, takeOver, waitFor, wakeAll, wakeNext } from './waiters.ts';
 
 export type ShareWork = (call: ToolCall, next: Next, claim: ClaimKey) => Promise<ToolResult>;
+
+/** The work of one key, from the first call that comes to the end of the one that does it. */
+interface Flight extends Awaited {
+  readonly flights: Map<string, Flight>;
+  readonly mode: ClaimTerms['mode'];
+  readonly claim: ClaimKey;
+}
+
+/** A call that does the work, or tries to. */
+interface Attempt {
+  readonly call: ToolCall;
+  readonly next: Next;
+  readonly flight: Flight;
+  readonly terms: ClaimTerms;
+  readonly token: string;
+}
 
 /** `termsFor` is asked when a call leads. */
 export function createSharing(
   mode: ClaimTerms['mode'],
   termsFor: (call: ToolCall) => ClaimTerms,
 ): ShareWork {
-  const flights: Flights<Verdict> = new Map();
+  const flights: Flight['flights'] = new Map();
 
   const share: ShareWork = (call, next, claim) => {
-    // From here to `openFlight` nothing waits: of all calls that come at once, one leads.
-    const flight = flights.get(claim.key);
-    if (flight === undefined)
-      return lead(call, next, claim, openFlight(flights, claim.key, claim.fingerprint, call));
-    if (isDeserted(flight)) {
-      return mode === 'cache'
-        ? runAlone(call, next, 'miss')
-        : lead(call, next, claim, openFlight(flights, claim.key, claim.fingerprint, call));
-    }
-    return flight.fingerprint === claim.fingerprint
-      ? wait(call, next, claim, flight)
-      : Promise.resolve(conflicting(call));
+    // From here to `flights.set` nothing waits: of all calls that come at once, one leads.
+    const before = flights.get(claim.key);
+    if (before !== undefined && !isDeserted(before))
+      return before.claim.fingerprint === claim.fingerprint
+        ? wait(call, next, before)
+        : Promise.resolve(conflicting(call));
+    if (before !== undefined && mode === 'cache') return runAlone(call, next, 'miss');
+    const flight: Flight = { flights, mode, claim, leader: call, waiters: null };
+    flights.set(claim.key, flight);
+    return lead(call, next, flight);
   };
 
-  const wait = async (
-    call: ToolCall,
-    next: Next,
-    claim: ClaimKey,
-    flight: Flight<Verdict>,
-  ): Promise<ToolResult> => {
+  const wait = async (call: ToolCall, next: Next, flight: Flight): Promise<ToolResult> => {
     const woken = await waitFor(flight, call.signal);
     if (woken === 'left') return leftWaiting(call);
-    if (woken === 'deserted') return share(call, next, claim);
+    if (woken === 'deserted') return share(call, next, flight.claim);
     if (woken !== 'lead') return present(call, next, woken.outcome, 'waited', mode);
     takeOver(flight, call);
-    return lead(call, next, claim, flight);
+    return lead(call, next, flight);
   };
 
-  const lead = (
-    call: ToolCall,
-    next: Next,
-    claim: ClaimKey,
-    flight: Flight<Verdict>,
-  ): Promise<ToolResult> => {
-    const terms = termsFor(call);
-    const tell = (verdict: Verdict) => {
-      if (mode === 'effect' && verdict.kind === 'open') handOver(flights, claim.key, flight);
-      else land(flights, claim.key, flight, verdict);
-    };
-    const goOn = (begun: Begun): Promise<ToolResult> => {
-      if ('token' in begun) return doWork(call, next, claim.key, begun.token, terms, tell);
-      tell(begun.verdict);
-      return begun.verdict.kind === 'open'
-        ? Promise.resolve(leftWaiting(call))
-        : present(call, next, begun.verdict, 'hit', mode);
-    };
-    const begun = beginWork(call, claim, terms);
-    return begun instanceof Promise ? begun.then(goOn) : goOn(begun);
+  const lead = (call: ToolCall, next: Next, flight: Flight): Promise<ToolResult> => {
+    tokens += 1;
+    const token = `${PROCESS}${tokens}`;
+    const attempt: Attempt = { call, next, flight, terms: termsFor(call), token };
+    const begun = beginWork(attempt);
+    if (begun === 'won') return doWork(attempt);
+    return begun instanceof Promise ? goOnLater(attempt, begun) : goOn(attempt, begun);
   };
   return share;
 }
 
-/** Settles the claim with what came of the call, and tells the calls that wait for it. */
-async function doWork(
-  call: ToolCall,
-  next: Next,
-  key: string,
-  token: string,
-  terms: ClaimTerms,
-  tell: (verdict: Verdict) => void,
-): Promise<ToolResult> {
-  const letGo = terms.mode === 'effect' ? keepLease(call, key, token, terms) : null;
-  const result = await next(call);
-  if (letGo !== null) await letGo();
-  const worked = settleWork(result, key, token, terms);
-  // A store in memory has settled it by now.
-  const { verdict, kept } = worked instanceof Promise ? await worked : worked;
-  tell(verdict);
-  return annotate(result, {}, { status: 'miss', kept });
+/** Not from the call's own ids: a fence that a second process can repeat is none. */
+const PROCESS = `${randomUUID()}.`;
+let tokens = 0;
+
+const UNKNOWN: Verdict = Object.freeze({ kind: 'unknown' });
+
+/**
+ * Claims the key. At once where the store answers at once: every wait costs more than the answer of
+ * a store in memory. Never throws.
+ */
+function beginWork({ call, flight, terms, token }: Attempt): Begun | Promise<Begun> {
+  const { claim } = flight;
+  const request = {
+    fingerprint: claim.fingerprint,
+    leaseMs: terms.leaseMs,
+    token,
+    repeatable: terms.mode === 'cache',
+    owner: call.turn.sessionId,
+  };
+  try {
+    const answer = terms.store.claim(claim.key, request);
+    return 'won' in answer && answer.won ? 'won' : askAgain(call, claim, terms, request, answer);
+  } catch (cause) {
+    return { kind: 'unavailable', cause };
+  }
+}
+
+async function goOnLater(attempt: Attempt, later: Promise<Begun>): Promise<ToolResult> {
+  const begun = await later;
+  return begun === 'won' ? doWork(attempt) : goOn(attempt, begun);
+}
+
+/** Another call has come first, or the store failed. */
+function goOn({ call, next, flight }: Attempt, verdict: Verdict): Promise<ToolResult> {
+  tell(flight, verdict);
+  return verdict.kind === 'open'
+    ? Promise.resolve(leftWaiting(call))
+    : present(call, next, verdict, 'hit', flight.mode);
+}
+
+function doWork(attempt: Attempt): Promise<ToolResult> {
+  const { call, next, flight, terms, token } = attempt;
+  if (terms.mode === 'cache') return next(call).then((result) => settle(attempt, result));
+  const letGo = keepLease(call, flight.claim.key, token, terms);
+  return next(call).then(async (result) => {
+    await letGo();
+    return settle(attempt, result);
+  });
+}
+
+/**
+ * Settles the claim by what is known to have happened. A run that may have done something is never
+ * open again: only what certainly did not run is given back.
+ */
+function settle(
+  { flight, terms, token }: Attempt,
+  result: ToolResult,
+): ToolResult | Promise<ToolResult> {
+  const { store, mode, ttlMs } = terms;
+  const { key } = flight.claim;
+  // What does not belong to one call. Frozen, so that it can be shared.
+  const answer = isKeepable(result)
+    ? Object.freeze({
+        result: result.result,
+        // Content blocks are JSON; their interfaces just do not say so.
+        content: result.content as unknown as JsonObject[],
+        text: result.renderedResult,
+      })
+    : null;
+  const isOpen = answer === null && (mode === 'cache' || result.executed === 'no');
+  const bare = isOpen ? OPEN : UNKNOWN;
+  const verdict: Verdict = answer === null ? bare : { kind: 'answered', answer };
+  const state = result.ok && result.status === 'ok' ? 'done' : 'unknown';
+  let settled: Awaitable<boolean> = false;
+  try {
+    settled = isOpen
+      ? store.release(key, token)
+      : store.complete(key, token, { state, answer, ttlMs });
+  } catch {
+    // The tool has answered. A claim that could not be settled runs out, and then says that nobody
+    // knows.
+  }
+  return typeof settled === 'boolean'
+    ? told(flight, verdict, result, settled)
+    : toldLater(flight, verdict, result, settled);
+}
+
+const toldLater = async (
+  flight: Flight,
+  verdict: Verdict,
+  result: ToolResult,
+  settled: Promise<boolean>,
+): Promise<ToolResult> =>
+  told(flight, verdict, result, await Promise.resolve(settled).catch(() => false));
+
+function told(
+  flight: Flight,
+  verdict: Verdict,
+  result: ToolResult,
+  isSettled: boolean,
+): ToolResult {
+  tell(flight, verdict);
+  return annotate(result, {}, { status: 'miss', kept: isSettled && verdict.kind === 'answered' });
+}
+
+/** Tells the calls that wait. The next one to come opens a flight of its own. */
+function tell(flight: Flight, verdict: Verdict): void {
+  const { flights, mode, claim, waiters } = flight;
+  // Nothing came of an effect: a call that waits does the work.
+  const isHandedOver = mode === 'effect' && verdict.kind === 'open' && wakeNext(flight);
+  if (isHandedOver) return;
+  if (waiters !== null) wakeAll(flight, verdict);
+  // A flight that was deserted may have a successor, which stays.
+  if (flights.get(claim.key) === flight) flights.delete(claim.key);
+  flight.leader = null;
 }
 
 /** What the work of another call means for this one. */
@@ -110,103 +218,31 @@ async function present(
 }
 
 /**
- * Why a waiter goes on: there is an outcome, it is its turn to try, the one at work was called off,
- * or it was itself.
+ * Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits
+ * for somebody.
  */
-type Woken<T> = { readonly outcome: T } | 'lead' | 'deserted' | 'left';
+const isKeepable = (result: ToolResult): boolean =>
+  result.ok &&
+  result.status === 'ok' &&
+  result.executed === 'yes' &&
+  result.outputFiles.length === 0 &&
+  result.interruption === undefined &&
+  result.metadata?.keep !== false;
 
-/** Plain data: nearly every flight ends before another call waits for it. */
-interface Flight<T> {
-  readonly fingerprint: string;
-  /**
-   * The call at work; `null` when it has ended. A `Map` that grows leaves its old table behind with
-   * what was in it, and would keep calls that have ended until the next collection of everything.
-   */
-  leader: ToolCall | null;
-  /** Made with the first one who waits. */
-  waiters: Waiters<T> | null;
-}
-
-interface Waiters<T> {
-  readonly wakes: Set<(woken: Woken<T>) => void>;
-  /**
-   * Told when the call at work is called off. One listener for all, and only while calls wait.
-   */
-  readonly desert: () => void;
-}
-
-/** Nothing may be awaited between looking for a flight and opening one: two would lead. */
-type Flights<T> = Map<string, Flight<T>>;
-
-function openFlight<T>(
-  flights: Flights<T>,
-  key: string,
-  fingerprint: string,
-  leader: ToolCall,
-): Flight<T> {
-  const flight: Flight<T> = { fingerprint, leader, waiters: null };
-  flights.set(key, flight);
-  return flight;
-}
-
-/** The one at work was called off: it may take any time to come to an end. */
-const isDeserted = <T>({ leader }: Flight<T>): boolean => leader !== null && isAborted(leader);
-
-function waitFor<T>(flight: Flight<T>, signal: AbortSignal): Promise<Woken<T>> {
-  const { wakes, desert } = (flight.waiters ??= createWaiters());
-  if (wakes.size === 0) flight.leader?.signal.addEventListener('abort', desert);
-  return new Promise((resolve) => {
-    const leave = () => wake('left');
-    const wake = (woken: Woken<T>) => {
-      wakes.delete(wake);
-      signal.removeEventListener('abort', leave);
-      if (wakes.size === 0) flight.leader?.signal.removeEventListener('abort', desert);
-      resolve(woken);
-    };
-    wakes.add(wake);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave);
-  });
-}
-
-function createWaiters<T>(): Waiters<T> {
-  const wakes: Waiters<T>['wakes'] = new Set();
-  const desert = () => {
-    for (const wake of wakes) wake('deserted');
-  };
-  return { wakes, desert };
-}
-
-/** Takes over the work after being woken with `lead`. */
-function takeOver<T>(flight: Flight<T>, leader: ToolCall): void {
-  unwatch(flight);
-  flight.leader = leader;
-  if (isAwaited(flight)) leader.signal.addEventListener('abort', flight.waiters.desert);
-}
-
-/** Everybody gets the outcome. */
-function land<T>(flights: Flights<T>, key: string, flight: Flight<T>, outcome: T): void {
-  unwatch(flight);
-  for (const wake of flight.waiters?.wakes ?? []) wake({ outcome });
-  close(flights, key, flight);
-}
-
-/** Nothing came of it: the next in line tries, and the others go on waiting. */
-function handOver<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
-  const [next] = flight.waiters?.wakes ?? [];
-  if (next === undefined) close(flights, key, flight);
-  else next('lead');
-}
-
-const isAwaited = <T>(flight: Flight<T>): flight is Flight<T> & { readonly waiters: Waiters<T> } =>
-  flight.waiters !== null && flight.waiters.wakes.size > 0;
-
-function unwatch<T>(flight: Flight<T>): void {
-  if (isAwaited(flight)) flight.leader?.signal.removeEventListener('abort', flight.waiters.desert);
-}
-
-/** A flight that was deserted may have a successor, which stays. */
-function close<T>(flights: Flights<T>, key: string, flight: Flight<T>): void {
-  if (flights.get(key) === flight) flights.delete(key);
-  flight.leader = null;
+/**
+ * The answer as a result of this call; `null` where a store gave back something else than it was
+ * given.
+ */
+function resultFrom(call: ToolCall, answer: JsonObject): ToolResult | null {
+  const { result, content, text } = answer;
+  if (result === undefined || !Array.isArray(content) || typeof text !== 'string') return null;
+  const plain = ok(call, result);
+  const [only] = plain.content;
+  // Blocks that only repeated the text are made of it again.
+  if (plain.renderedResult === text && JSON.stringify([only]) === JSON.stringify(content))
+    return plain;
+  // Checked no further than this: what a store gives back is the host's own.
+  const full = ok(call, result, { content: content as unknown as ContentBlock[] });
+  // A text that was put in the place of the blocks hides them here too.
+  return full.renderedResult === text ? full : withResult(full, { renderedResult: text });
 }

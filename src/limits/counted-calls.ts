@@ -45,22 +45,19 @@ export function callCounter(
     const taken = store.take(key, request);
     return 'then' in taken ? Promise.resolve(taken).then(checkedTaken) : checkedTaken(taken);
   };
+  const takeLater = async (call: ToolCall, key: Promise<string>): Promise<Taken> =>
+    takeFrom(call, await key);
   return (call) => {
-    const key = keyOf(call);
-    return typeof key === 'string'
-      ? takeFrom(call, key)
-      : key.then((named) => takeFrom(call, named));
+    const key = typeof keyOf === 'string' ? keyOf : keyOf(call);
+    return typeof key === 'string' ? takeFrom(call, key) : takeLater(call, key);
   };
 }
 
 function limitKeys(
   per: LimitPer | undefined,
   limit: readonly unknown[],
-): (call: ToolCall) => string | Promise<string> {
-  if (per === undefined) {
-    const key = counterKey([...limit, 'all']);
-    return () => key;
-  }
+): string | ((call: ToolCall) => string | Promise<string>) {
+  if (per === undefined) return counterKey([...limit, 'all']);
   if (per === 'tool') return ({ toolName }) => counterKey([...limit, per, toolName]);
   if (per === 'session') return ({ turn }) => counterKey([...limit, per, turn.sessionId]);
   return (call) => {

@@ -71,7 +71,7 @@ export function ended(
   ending: ClaimEnding,
   forgetAt: number,
 ): StoredClaim | null {
-  if (claim.token !== token || claim.state === 'done') return null;
+  if (!mayEnd(claim, token)) return null;
   const { fingerprint, leaseMs, leaseUntil } = claim;
   return {
     state: ending.state,
@@ -95,6 +95,6 @@ export function renewed(
   return { ...claim, leaseMs, leaseUntil: now + leaseMs };
 }
 
-/** Whether this owner may give the claim up as if it had never been. */
-export const mayRelease = (claim: StoredClaim, token: string): boolean =>
+/** Whether this owner may end the claim, or give it up as if it had never been. */
+export const mayEnd = (claim: StoredClaim, token: string): boolean =>
   claim.token === token && claim.state !== 'done';

@@ -1,5 +1,7 @@
 /** A table that several share: it knows who holds how much of it, and who used what last. */
 
+import { append, type Linked, type LinkedList, linkedList, unlink } from './linked-list.ts';
+
 /** Values by key, each under an owner. */
 export interface FairTable<V> {
   readonly size: number;
@@ -24,8 +26,13 @@ export interface FairEntry<V> {
   readonly value: V;
 }
 
-interface Owner<V> {
-  readonly entries: Ring<FairEntry<V>>;
+interface Entry<V> extends FairEntry<V>, Linked<Entry<V>> {
+  value: V;
+}
+
+interface Owner<V> extends Linked<Owner<V>> {
+  /** The one used longest ago is the first. */
+  readonly entries: LinkedList<Entry<V>>;
   count: number;
 }
 
@@ -35,134 +42,65 @@ interface Owner<V> {
  * idle longest. Every step takes the same time at any size.
  */
 export function fairTable<V>(): FairTable<V> {
-  const places = new Map<string, Place<FairEntry<V>>>();
-  const owners = new Map<string, Place<Owner<V>>>();
-  const ranks = createRanks<Owner<V>>();
-  const count = (held: Place<Owner<V>>, change: 1 | -1): void => {
-    const { item } = held;
-    ranks.move(held, item.count, item.count + change);
-    item.count += change;
-  };
+  const entries = new Map<string, Entry<V>>();
+  const owners = new Map<string, Owner<V>>();
+  const ranks: Ranks<V> = [];
 
-  const remove = (place: Place<FairEntry<V>>): void => {
-    const { key, owner } = place.item;
-    places.delete(key);
-    const held = owners.get(owner);
-    if (held === undefined) return;
-    unlink(held.item.entries, place);
-    count(held, -1);
-    if (held.item.count === 0) owners.delete(owner);
+  const remove = (entry: Entry<V>): void => {
+    entries.delete(entry.key);
+    const owner = owners.get(entry.owner);
+    if (owner === undefined) return;
+    unlink(owner.entries, entry);
+    rank(ranks, owner, owner.count - 1);
+    if (owner.count === 0) owners.delete(entry.owner);
   };
 
   return {
     get size() {
-      return places.size;
+      return entries.size;
     },
-    get: (key) => places.get(key)?.item.value,
-    set(key, owner, value) {
-      const before = places.get(key);
-      const known = owners.get(owner);
-      if (before !== undefined && known !== undefined && before.item.owner === owner) {
-        before.item = { key, owner, value };
-        moveToEnd(known.item.entries, before);
-        return ranks.move(known, known.item.count, known.item.count);
+    get: (key) => entries.get(key)?.value,
+    set(key, name, value) {
+      const before = entries.get(key);
+      if (before !== undefined && before.owner !== name) remove(before);
+      const owner = owners.get(name) ?? createOwner<V>();
+      if (before?.owner === name) {
+        before.value = value;
+        unlink(owner.entries, before);
+        append(owner.entries, before);
+        return rank(ranks, owner, owner.count);
       }
-      if (before !== undefined) remove(before);
-      const held = known ?? placeFor<Owner<V>>({ entries: createRing(), count: 0 });
-      const place = placeFor({ key, owner, value });
-      places.set(key, place);
-      owners.set(owner, held);
-      append(held.item.entries, place);
-      count(held, 1);
+      const entry: Entry<V> = { key, owner: name, value, before: null, after: null };
+      entries.set(key, entry);
+      if (owner.count === 0) owners.set(name, owner);
+      append(owner.entries, entry);
+      rank(ranks, owner, owner.count + 1);
     },
     delete(key) {
-      const place = places.get(key);
-      if (place !== undefined) remove(place);
+      const entry = entries.get(key);
+      if (entry !== undefined) remove(entry);
     },
-    countOf: (owner) => owners.get(owner)?.item.count ?? 0,
-    loser: () => ranks.first()?.entries.first?.item ?? null,
+    countOf: (name) => owners.get(name)?.count ?? 0,
+    loser: () => ranks.at(-1)?.first?.entries.first ?? null,
   };
 }
 
-interface Ranks<T> {
-  /**
-   * Something that counted `from` counts `to`, and is the one of those that was active last. 0 is
-   * none.
-   */
-  move(place: Place<T>, from: number, to: number): void;
-  /** What counts most, and of several what was idle longest. */
-  first(): T | null;
-}
+const createOwner = <V>(): Owner<V> => ({
+  entries: linkedList(),
+  count: 0,
+  before: null,
+  after: null,
+});
 
-function createRanks<T>(): Ranks<T> {
-  const ranks = new Map<number, Ring<T>>();
-  let most = 0;
-  return {
-    move(place, from, to) {
-      const left = ranks.get(from);
-      if (left !== undefined && from === to) return moveToEnd(left, place);
-      if (left !== undefined) unlink(left, place);
-      if (left?.first === null) ranks.delete(from);
-      const joined = ranks.get(to) ?? createRing<T>();
-      if (to > 0) {
-        append(joined, place);
-        ranks.set(to, joined);
-      }
-      most = Math.max(most, to);
-      // Counts change by one: the next lower one is never far.
-      while (most > 0 && !ranks.has(most)) most -= 1;
-    },
-    first: () => ranks.get(most)?.first?.item ?? null,
-  };
-}
+/** Owners by how many entries they hold; of those that hold as many, the one idle longest first. */
+type Ranks<V> = LinkedList<Owner<V>>[];
 
-/** A place in a list. It is in one list at a time. */
-interface Place<T> {
-  item: T;
-  before: Place<T> | null;
-  after: Place<T> | null;
-}
-
-/**
- * A list that is linked by hand. A `Map` or `Set` that is emptied from the front keeps the holes
- * until it grows, and finding its first member walks over all of them. Plain data: there is one for
- * every owner of a table.
- */
-interface Ring<T> {
-  first: Place<T> | null;
-  last: Place<T> | null;
-}
-
-const placeFor = <T>(item: T): Place<T> => ({ item, before: null, after: null });
-
-const createRing = <T>(): Ring<T> => ({ first: null, last: null });
-
-/** Puts a place in as the last. */
-function append<T>(ring: Ring<T>, place: Place<T>): void {
-  place.before = ring.last;
-  place.after = null;
-  if (ring.last === null) ring.first = place;
-  else ring.last.after = place;
-  ring.last = place;
-}
-
-/**
- * Takes a place out of the list it is in, and lets go of its neighbours: a place that is gone would
- * keep them, and they the next ones, until the next collection of everything.
- */
-function unlink<T>(ring: Ring<T>, place: Place<T>): void {
-  const { before, after } = place;
-  if (before === null) ring.first = after;
-  else before.after = after;
-  if (after === null) ring.last = before;
-  else after.before = before;
-  place.before = null;
-  place.after = null;
-}
-
-/** Makes a place the last one of the list it is in. */
-function moveToEnd<T>(ring: Ring<T>, place: Place<T>): void {
-  if (ring.last === place) return;
-  unlink(ring, place);
-  append(ring, place);
+/** The owner holds so many entries, and is the one of those that was active last. */
+function rank<V>(ranks: Ranks<V>, owner: Owner<V>, count: number): void {
+  const left = ranks[owner.count];
+  if (left !== undefined) unlink(left, owner);
+  owner.count = count;
+  if (count > 0) append((ranks[count] ??= linkedList()), owner);
+  // Counts change by one: the next lower one is never far.
+  while (ranks.length > 0 && (ranks.at(-1)?.first ?? null) === null) ranks.pop();
 }

@@ -1,7 +1,14 @@
 /** An approval of ours, asked through an ACP client. */
 
 import type { JsonObject } from '../../core/json/json-value.ts';
-import { answerLabel, APPROVAL_ANSWERS, type ApprovalAnswer, type ApprovalDecision, type ApprovalPrompt, type ApprovalQuestion } from '../../approvals/question.ts';
+import {
+  answerLabel,
+  APPROVAL_ANSWERS,
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalPrompt,
+  type ApprovalQuestion,
+} from '../../approvals/question.ts';
 import type { ToolAnnotations } from '../../core/contract/annotations.ts';
 import type { JsonSchema } from '../../core/contract/call.ts';
 import { AlliumError } from '../../core/contract/errors.ts';

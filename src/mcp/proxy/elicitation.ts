@@ -1,7 +1,11 @@
 /** A question about a call, as a form that the client shows to a person. */
 
 import { oneLine } from '../../core/contract/errors.ts';
-import { answerLabel, type ApprovalAnswer, type ApprovalQuestion } from '../../approvals/question.ts';
+import {
+  answerLabel,
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+} from '../../approvals/question.ts';
 import { isObject } from '../../core/json/json.ts';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import type { Frame, Link } from './link.ts';

@@ -7,7 +7,7 @@ import {
   DEFAULT_TTL_MS,
   ended,
   isForgotten,
-  mayRelease,
+  mayEnd,
   mayReplace,
   opened,
   renewed,
@@ -101,7 +101,7 @@ export function fileClaims(options: FileClaimsOptions): FileClaims {
     complete: (key, token, ending) =>
       change(key, (claim) => ended(claim, token, ending, now() + (ending.ttlMs ?? ttlMs))),
     async release(key, token) {
-      const isReleased = await change(key, (claim) => (mayRelease(claim, token) ? 'remove' : null));
+      const isReleased = await change(key, (claim) => (mayEnd(claim, token) ? 'remove' : null));
       if (isReleased) room.remove(claimFileName(key));
       return isReleased;
     },

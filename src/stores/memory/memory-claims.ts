@@ -1,23 +1,21 @@
 /** Claims of one process. */
 
-import { LRUCache } from 'lru-cache';
 import type { JsonObject } from '../../core/json/json-value.ts';
 import { type Clock, systemClock } from '../../core/time/clock.ts';
 import { AlliumError } from '../../core/contract/errors.ts';
 import { checkOptions, expected } from '../../core/contract/options.ts';
 import {
   DEFAULT_TTL_MS,
-  ended,
   isForgotten,
-  mayRelease,
+  mayEnd,
   mayReplace,
-  opened,
   renewed,
   seenAt,
   type StoredClaim,
 } from '../claim-rules.ts';
-import type { ClaimRequest, ClaimStore } from '../claim-store.ts';
-import { fairTable } from '../fair-table.ts';
+import type { Claimed, ClaimEnding, ClaimRequest, ClaimStore } from '../claim-store.ts';
+import { type FairTable, fairTable } from '../fair-table.ts';
+import { append, type Linked, type LinkedList, linkedList, unlink } from '../linked-list.ts';
 
 /** How many claims and answers `memoryClaims` keeps, and for how long. */
 export interface MemoryClaimsOptions {
@@ -38,32 +36,21 @@ export interface MemoryClaimsOptions {
   readonly clock?: Clock;
 }
 
-interface MemoryClaim extends StoredClaim {
+/** Changed in place, and its own link in the list of those that ended like it. */
+interface MemoryClaim extends Linked<MemoryClaim> {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly token: string;
   readonly repeatable: boolean;
   readonly owner: string | null;
+  state: StoredClaim['state'];
+  leaseMs: number;
+  leaseUntil: number;
+  /** When the end of the work may be forgotten; `null` until there is one. */
+  forgetAt: number | null;
+  /** `null` also for one that had to go. */
+  answer: JsonObject | null;
 }
-
-/** Field by field: every call passes here three times, and a spread costs as much as the rest. */
-const claimOf = (
-  claim: StoredClaim,
-  answer: JsonObject | null,
-  { repeatable, owner }: Pick<MemoryClaim, 'repeatable' | 'owner'>,
-): MemoryClaim => ({
-  state: claim.state,
-  fingerprint: claim.fingerprint,
-  token: claim.token,
-  leaseMs: claim.leaseMs,
-  leaseUntil: claim.leaseUntil,
-  forgetAt: claim.forgetAt,
-  answer,
-  repeatable,
-  owner,
-});
-
-const traitsOf = ({ repeatable = false, owner }: ClaimRequest) => ({
-  repeatable,
-  owner: owner ?? null,
-});
 
 /**
  * Keeps claims as long as the process lives. Claims under way are never dropped. An answer that had
@@ -80,138 +67,157 @@ export function memoryClaims(options: MemoryClaimsOptions = {}): ClaimStore {
     clock: expected.object,
   });
   const { ttlMs = DEFAULT_TTL_MS, clock = systemClock } = options;
-  const claims = claimTable(options.maxEntries ?? 256, options.maxKeys ?? 250_000);
-  const now = () => clock.monotonic();
+  const table = createTable(options.maxEntries ?? 256, options.maxKeys ?? 250_000);
 
   return Object.freeze<ClaimStore>({
     claim(key, request) {
-      const before = claims.read(key);
-      if (before !== null && !mayReplace(before, request, now()))
-        return { won: false, record: seenAt(before, now()) };
-      claims.remove(key);
-      claims.open(key, claimOf(opened(request, now()), null, traitsOf(request)), now());
-      return { won: true };
+      const now = clock.monotonic();
+      const before = read(table, key);
+      if (before !== null && !mayReplace(before, request, now))
+        return { won: false, record: seenAt(before, now) };
+      if (before !== null) remove(table, before);
+      open(table, key, request, now);
+      return WON;
     },
     complete(key, token, ending) {
-      const before = claims.read(key);
-      const after =
-        before === null ? null : ended(before, token, ending, now() + (ending.ttlMs ?? ttlMs));
-      if (before === null || after === null) return false;
-      claims.close(key, claimOf(after, after.answer, before));
+      const claim = read(table, key);
+      if (claim === null || !mayEnd(claim, token)) return false;
+      close(table, claim, ending, clock.monotonic() + (ending.ttlMs ?? ttlMs));
       return true;
     },
     release(key, token) {
-      const claim = claims.read(key);
-      if (claim === null || !mayRelease(claim, token)) return false;
-      claims.remove(key);
+      const claim = read(table, key);
+      if (claim === null || !mayEnd(claim, token)) return false;
+      remove(table, claim);
       return true;
     },
     get(key) {
-      const claim = claims.read(key);
-      return claim === null || isForgotten(claim, now()) ? null : seenAt(claim, now());
+      const now = clock.monotonic();
+      const claim = read(table, key);
+      return claim === null || isForgotten(claim, now) ? null : seenAt(claim, now);
     },
     renew(key, token, leaseMs) {
-      const before = claims.read(key);
-      const after = before === null ? null : renewed(before, token, leaseMs, now());
-      if (before === null || after === null) return false;
-      claims.open(key, claimOf(after, after.answer, before), now());
+      const claim = read(table, key);
+      const after = claim === null ? null : renewed(claim, token, leaseMs, clock.monotonic());
+      if (claim === null || after === null) return false;
+      claim.leaseMs = after.leaseMs;
+      claim.leaseUntil = after.leaseUntil;
       return true;
     },
   });
 }
 
-interface ClaimTable {
-  read(key: string): MemoryClaim | null;
-  open(key: string, claim: MemoryClaim, now: number): void;
-  close(key: string, claim: MemoryClaim): void;
-  remove(key: string): void;
+const WON: Claimed = Object.freeze({ won: true });
+
+interface Table {
+  readonly maxEntries: number;
+  readonly maxKeys: number;
+  readonly claims: Map<string, MemoryClaim>;
+  /** Claims that ended, by when they may go. The one that ended first is the first. */
+  readonly done: LinkedList<MemoryClaim>;
+  readonly unknown: LinkedList<MemoryClaim>;
+  readonly repeatable: LinkedList<MemoryClaim>;
+  /** Claims with an answer. */
+  readonly answered: FairTable<MemoryClaim>;
+  /** How many claims each owner has that cannot be dropped for want of room. */
+  readonly held: Map<string, number>;
 }
 
-/** Counted as size: with `max` the whole cache would be laid out at once. */
-const upTo = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 });
-
-type EndedClaims = LRUCache<string, MemoryClaim>;
-
-/** Claims that ended stand apart by when they may go, the one that ended first in front. */
-interface Tables {
-  readonly underWay: Map<string, MemoryClaim>;
-  readonly done: EndedClaims;
-  readonly unknown: EndedClaims;
-  readonly repeatable: EndedClaims;
-}
-
-const peekIn = ({ underWay, done, unknown, repeatable }: Tables, key: string) =>
-  underWay.get(key) ?? done.peek(key) ?? unknown.peek(key) ?? repeatable.peek(key);
-
-/** Where a claim stands as it is. */
-function tableOf(tables: Tables, { forgetAt, repeatable, state }: MemoryClaim) {
-  if (forgetAt === null) return tables.underWay;
-  if (repeatable) return tables.repeatable;
-  return state === 'done' ? tables.done : tables.unknown;
-}
-
-const createTables = (maxKeys: number): Tables => ({
-  underWay: new Map(),
-  done: new LRUCache(upTo(maxKeys)),
-  unknown: new LRUCache(upTo(maxKeys)),
-  repeatable: new LRUCache(upTo(maxKeys)),
+const createTable = (maxEntries: number, maxKeys: number): Table => ({
+  maxEntries,
+  maxKeys,
+  claims: new Map(),
+  done: linkedList(),
+  unknown: linkedList(),
+  repeatable: linkedList(),
+  answered: fairTable(),
+  held: new Map(),
 });
 
-function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
-  const tables = createTables(maxKeys);
-  const { underWay, done, unknown, repeatable } = tables;
-  const answers = fairTable<JsonObject>();
-  const held = ownerCounts();
-  const free = () => maxKeys - underWay.size - done.size - unknown.size - repeatable.size;
-  const remove = (key: string): void => {
-    const claim = peekIn(tables, key);
-    if (claim === undefined) return;
-    held.change(claim, -1);
-    tableOf(tables, claim).delete(key);
-    answers.delete(key);
-  };
+function read({ claims, answered }: Table, key: string): MemoryClaim | null {
+  const claim = claims.get(key) ?? null;
+  // What is asked for is in use.
+  if (claim !== null && claim.answer !== null) answered.set(key, claim.owner ?? '', claim);
+  return claim;
+}
 
-  const demandRoom = (wanted: MemoryClaim, now: number): void => {
-    if (done.size > 0)
-      for (const key of firstKeys(done, (claim) => isForgotten(claim, now))) remove(key);
-    // Repeatable claims make room for any other; an effect that may have happened is forgotten only
-    // when no caller can still be waiting to hear of it.
-    if (free() <= 0) for (const key of firstKeys(repeatable, () => free() <= 0)) remove(key);
-    if (free() <= 0) for (const key of firstKeys(unknown, isOutdated(now))) remove(key);
-    const isTooMuch =
-      !wanted.repeatable && wanted.owner !== null && held.of(wanted.owner) >= free();
-    if (free() <= 0 || isTooMuch) throw full(firstOf(done)?.claim.forgetAt ?? null, now);
-  };
+/** Throws where there is no room. */
+function open(table: Table, key: string, request: ClaimRequest, now: number): void {
+  const { fingerprint, token, leaseMs, repeatable = false, owner = null } = request;
+  const holder = repeatable ? null : owner;
+  demandRoom(table, holder, now);
+  table.claims.set(key, {
+    key,
+    fingerprint,
+    token,
+    repeatable,
+    owner,
+    state: 'in_progress',
+    leaseMs,
+    leaseUntil: now + leaseMs,
+    forgetAt: null,
+    answer: null,
+    before: null,
+    after: null,
+  });
+  if (holder !== null) count(table, holder, 1);
+}
 
-  return {
-    read(key) {
-      const claim = peekIn(tables, key);
-      if (claim === undefined) return null;
-      if (claim.forgetAt === null) return claim;
-      const answer = answers.get(key) ?? null;
-      // What is asked for is in use.
-      if (answer !== null) answers.set(key, claim.owner ?? '', answer);
-      return claimOf(claim, answer, claim);
-    },
-    open(key, claim, now) {
-      if (!underWay.has(key)) {
-        demandRoom(claim, now);
-        held.change(claim, 1);
-      }
-      underWay.set(key, claim);
-    },
-    close(key, claim) {
-      const before = peekIn(tables, key);
-      if (before !== undefined) tableOf(tables, before).delete(key);
-      tableOf(tables, claim).set(key, claimOf(claim, null, claim));
-      if (claim.answer !== null) answers.set(key, claim.owner ?? '', claim.answer);
-      const loser = answers.size > maxEntries ? answers.loser() : null;
-      if (loser === null) return;
-      answers.delete(loser.key);
-      repeatable.delete(loser.key);
-    },
-    remove,
-  };
+/** `holder` is whose room the claim would take, of which nobody may have more than is left. */
+function demandRoom(table: Table, holder: string | null, now: number): void {
+  const { claims, maxKeys, done, unknown, repeatable, held } = table;
+  while (done.first !== null && isForgotten(done.first, now)) remove(table, done.first);
+  // Repeatable claims make room for any other; an effect that may have happened is forgotten only
+  // when no caller can still be waiting to hear of it.
+  while (claims.size >= maxKeys && repeatable.first !== null) remove(table, repeatable.first);
+  if (claims.size >= maxKeys)
+    while (unknown.first !== null && isOutdated(unknown.first, now)) remove(table, unknown.first);
+  const free = maxKeys - claims.size;
+  const isTooMuch = holder !== null && (held.get(holder) ?? 0) >= free;
+  if (free <= 0 || isTooMuch) throw full(done.first?.forgetAt ?? null, now);
+}
+
+function close(
+  table: Table,
+  claim: MemoryClaim,
+  { state, answer }: ClaimEnding,
+  forgetAt: number,
+): void {
+  const { answered, maxEntries } = table;
+  if (claim.forgetAt !== null) unlink(endedLike(table, claim), claim);
+  claim.state = state;
+  claim.forgetAt = forgetAt;
+  append(endedLike(table, claim), claim);
+  if (state !== 'done' || answer === null) return;
+  claim.answer = answer;
+  answered.set(claim.key, claim.owner ?? '', claim);
+  const loser = answered.size > maxEntries ? answered.loser() : null;
+  if (loser === null) return;
+  if (loser.value.repeatable) return remove(table, loser.value);
+  answered.delete(loser.key);
+  loser.value.answer = null;
+}
+
+function remove(table: Table, claim: MemoryClaim): void {
+  const { key, owner, repeatable, forgetAt, answer } = claim;
+  table.claims.delete(key);
+  if (!repeatable && owner !== null) count(table, owner, -1);
+  if (forgetAt !== null) unlink(endedLike(table, claim), claim);
+  if (answer !== null) table.answered.delete(key);
+}
+
+function endedLike(
+  { done, unknown, repeatable }: Table,
+  claim: MemoryClaim,
+): LinkedList<MemoryClaim> {
+  if (claim.repeatable) return repeatable;
+  return claim.state === 'done' ? done : unknown;
+}
+
+function count({ held }: Table, holder: string, by: 1 | -1): void {
+  const claims = (held.get(holder) ?? 0) + by;
+  if (claims === 0) held.delete(holder);
+  else held.set(holder, claims);
 }
 
 /**
@@ -220,30 +226,8 @@ function claimTable(maxEntries: number, maxKeys: number): ClaimTable {
  */
 const UNKNOWN_MS = 86_400_000;
 
-const isOutdated =
-  (now: number) =>
-  ({ forgetAt }: MemoryClaim): boolean =>
-    now >= (forgetAt ?? 0) + UNKNOWN_MS;
-
-/**
- * Keys from the front while `mayGo`, so that every claim is looked at once. Each key must be
- * removed before the next one is asked for.
- */
-function* firstKeys(
-  claims: EndedClaims,
-  mayGo: (claim: MemoryClaim) => boolean,
-): Generator<string, void> {
-  for (let first = firstOf(claims); first !== null && mayGo(first.claim); first = firstOf(claims))
-    yield first.key;
-}
-
-function firstOf(
-  claims: EndedClaims,
-): { readonly key: string; readonly claim: MemoryClaim } | null {
-  const key = claims.rkeys().next().value;
-  const claim = key === undefined ? undefined : claims.peek(key);
-  return key === undefined || claim === undefined ? null : { key, claim };
-}
+const isOutdated = ({ forgetAt }: MemoryClaim, now: number): boolean =>
+  now >= (forgetAt ?? 0) + UNKNOWN_MS;
 
 function full(forgetAt: number | null, now: number): AlliumError {
   const message = 'memoryClaims: too many claims are remembered to take another one';
@@ -252,24 +236,4 @@ function full(forgetAt: number | null, now: number): AlliumError {
     message,
     forgetAt === null ? {} : { retryAfterMs: Math.max(1, Math.ceil(forgetAt - now)) },
   );
-}
-
-interface OwnerCounts {
-  change(claim: MemoryClaim, by: 1 | -1): void;
-  of(owner: string): number;
-}
-
-/** How many claims each owner has that cannot be dropped for want of room. */
-function ownerCounts(): OwnerCounts {
-  const counts = new Map<string, number>();
-  const of = (owner: string) => counts.get(owner) ?? 0;
-  return {
-    of,
-    change({ owner, repeatable }, by) {
-      if (owner === null || repeatable) return;
-      const count = of(owner) + by;
-      if (count === 0) counts.delete(owner);
-      else counts.set(owner, count);
-    },
-  };
 }

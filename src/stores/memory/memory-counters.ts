@@ -25,7 +25,9 @@ export interface MemoryCounters extends CounterStore {
 interface Level {
   readonly used: number;
   readonly at: number;
-  readonly request: TakeRequest;
+  readonly max: number;
+  readonly windowMs: number | null;
+  readonly owner: string | undefined;
 }
 
 /**
@@ -38,99 +40,86 @@ interface Level {
 export function memoryCounters(options: MemoryCountersOptions = {}): MemoryCounters {
   checkOptions('memoryCounters', options, { maxKeys: expected.integer(1) });
   const { maxKeys = 100_000 } = options;
-  const levels = createLevels(maxKeys);
+  const levels: Levels = { maxKeys, owned: fairTable(), plain: new Map() };
 
   return Object.freeze<MemoryCounters>({
-    take(key, given) {
-      const before = levels.get(key);
+    take(key, { max, windowMs, now, owner }) {
+      const before = levels.plain.get(key) ?? levels.owned.get(key);
       // A clock that runs backwards gives nothing back.
-      const request = {
-        ...given,
-        now: Math.max(Math.floor(given.now), before?.at ?? Number.NEGATIVE_INFINITY),
-      };
-      const used = before === undefined ? 0 : usedAt(before, request.now);
-      const taken = verdict(used, request);
-      if (!taken.admitted) {
+      const at = Math.max(Math.floor(now), before?.at ?? Number.NEGATIVE_INFINITY);
+      const used = before === undefined ? 0 : usedAt(before, at);
+      const cost = windowMs ?? 1;
+      const over = used + cost - cost * max;
+      const count = Math.ceil(used / cost);
+      if (over > 0) {
         // A limit that calls still run into is in use: it is not the one to forget.
-        if (before !== undefined) levels.set(key, before);
-        return taken;
+        if (before !== undefined) keep(levels, key, before);
+        const isForGood = windowMs === null || max === 0;
+        return { admitted: false, count, retryAfterMs: isForGood ? null : Math.ceil(over / max) };
       }
-      const wait = before === undefined ? levels.makeRoom(request) : 0;
+      const wait = before === undefined ? makeRoom(levels, at, owner) : 0;
       if (wait !== 0) return { admitted: false, count: 0, retryAfterMs: wait };
-      levels.set(key, { used: used + costOf(request), at: request.now, request });
-      return taken;
+      if (before !== undefined && before.owner !== owner) drop(levels, key, before);
+      keep(levels, key, { used: used + cost, at, max, windowMs, owner });
+      return { admitted: true, count: count + 1, retryAfterMs: null };
     },
   });
 }
 
-const costOf = ({ windowMs }: TakeRequest): number => windowMs ?? 1;
-
 /** What is used of a counter after the time that has passed. */
-function usedAt({ used, at, request }: Level, now: number): number {
-  return request.windowMs === null ? used : Math.max(0, used - (now - at) * request.max);
-}
-
-function verdict(used: number, { max, windowMs }: TakeRequest): Taken {
-  const cost = windowMs ?? 1;
-  const over = used + cost - cost * max;
-  const count = Math.ceil(used / cost);
-  if (over <= 0) return { admitted: true, count: count + 1, retryAfterMs: null };
-  return {
-    admitted: false,
-    count,
-    retryAfterMs: windowMs === null || max === 0 ? null : Math.ceil(over / max),
-  };
+function usedAt({ used, at, max, windowMs }: Level, now: number): number {
+  return windowMs === null ? used : Math.max(0, used - (now - at) * max);
 }
 
 /** How long until a counter is at rest: 0 where it is, `null` where it never is. */
 function restOf(level: Level, now: number): number | null {
   const used = usedAt(level, now);
   if (used === 0) return 0;
-  return level.request.windowMs === null ? null : Math.ceil(used / level.request.max);
+  return level.windowMs === null ? null : Math.ceil(used / level.max);
 }
 
 interface Levels {
-  get(key: string): Level | undefined;
-  /** The level is the one used last. */
-  set(key: string, level: Level): void;
-  /**
-   * 0 where there is room for another key, also by forgetting one; otherwise how long until there
-   * is, `null` for never.
-   */
-  makeRoom(request: TakeRequest): number | null;
+  readonly maxKeys: number;
+  readonly owned: FairTable<Level>;
+  /** Those without an owner, the one used longest ago first. */
+  readonly plain: Map<string, Level>;
 }
 
-function createLevels(maxKeys: number): Levels {
-  const owned: FairTable<Level> = fairTable();
-  /** Those without an owner, the one used longest ago first. */
-  const plain = new Map<string, Level>();
+/** The level is the one used last. */
+function keep({ owned, plain }: Levels, key: string, level: Level): void {
+  if (level.owner !== undefined) return owned.set(key, level.owner, level);
+  // The only one is the last one used already: taking it out would lay the table out anew.
+  if (plain.size > 1) plain.delete(key);
+  plain.set(key, level);
+}
 
-  return {
-    get: (key) => owned.get(key) ?? plain.get(key),
-    set(key, level) {
-      const { owner } = level.request;
-      // The only one is the last one used already: taking it out would lay the table out anew.
-      if (plain.size > 1 || owner !== undefined) plain.delete(key);
-      if (owner !== undefined) return owned.set(key, owner, level);
-      owned.delete(key);
-      plain.set(key, level);
-    },
-    makeRoom({ now, owner }) {
-      if (owned.size + plain.size < maxKeys) return 0;
-      const [oldest] = plain;
-      const rest = oldest === undefined ? null : restOf(oldest[1], now);
-      if (oldest !== undefined && rest === 0) {
-        plain.delete(oldest[0]);
-        return 0;
-      }
-      const loser = owned.loser();
-      if (loser === null) return rest;
-      // Who holds most waits where that helps: forgetting its own key would lift the limit of that
-      // key early.
-      const wait = restOf(loser.value, now);
-      if (owner === loser.owner && wait !== null && wait > 0) return wait;
-      owned.delete(loser.key);
-      return 0;
-    },
-  };
+function drop({ owned, plain }: Levels, key: string, { owner }: Level): void {
+  if (owner === undefined) plain.delete(key);
+  else owned.delete(key);
+}
+
+/**
+ * 0 where there is room for another key, also by forgetting one; otherwise how long until there is,
+ * `null` for never.
+ */
+function makeRoom(
+  { maxKeys, owned, plain }: Levels,
+  now: number,
+  owner: string | undefined,
+): number | null {
+  if (owned.size + plain.size < maxKeys) return 0;
+  const [oldest] = plain;
+  const rest = oldest === undefined ? null : restOf(oldest[1], now);
+  if (oldest !== undefined && rest === 0) {
+    plain.delete(oldest[0]);
+    return 0;
+  }
+  const loser = owned.loser();
+  if (loser === null) return rest;
+  // Who holds most waits where that helps: forgetting its own key would lift the limit of that key
+  // early.
+  const wait = restOf(loser.value, now);
+  if (owner === loser.owner && wait !== null && wait > 0) return wait;
+  owned.delete(loser.key);
+  return 0;
 }
