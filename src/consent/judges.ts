@@ -4,7 +4,7 @@
  */
 
 import type { ToolCall } from '../core/contract/call.ts';
-import type { EarlierDecision } from '../approvals/question.ts';
+import type { EarlierDecision } from '../approvals/consultation.ts';
 import { checkOptions, expected } from '../core/contract/options.ts';
 import type { JsonObject, JsonValue } from '../core/json/json-value.ts';
 import { clockOf, withCall } from '../core/onion/own-call.ts';
