@@ -60,6 +60,12 @@ export function createOutgoing(
   const open = pendingRequests<Open>();
   let count = 0;
   let gone: string | null = null;
+  /** A message that nests too deep, or a side that is gone: no answer will come. */
+  const unsent = (id: RequestId, thrown: unknown): void => {
+    const waiting = open.take(id);
+    waiting?.unfollow();
+    waiting?.reject(thrown);
+  };
 
   return {
     request(method, params, { abort, about, onProgress }) {
@@ -74,19 +80,13 @@ export function createOutgoing(
           send(notificationMessage(METHODS.cancelled, cancelled), about)?.catch(() => {});
           reject(abortError(abort));
         };
-        const unfollow = abort.follow(cancel);
-        open.add(id, { resolve, reject, unfollow, onProgress });
-        // A message that nests too deep, or a side that is gone: no answer will come.
-        const unsent = (thrown: unknown): void => {
-          open.take(id);
-          unfollow();
-          reject(thrown);
-        };
+        open.add(id, { resolve, reject, unfollow: abort.follow(cancel), onProgress });
         try {
           const sent = onProgress === undefined ? params : withToken(params, id);
-          send(requestMessage(id, method, sent), about)?.catch(unsent);
+          const sending = send(requestMessage(id, method, sent), about);
+          if (sending !== undefined) sending.catch((thrown: unknown) => unsent(id, thrown));
         } catch (thrown) {
-          unsent(thrown);
+          unsent(id, thrown);
         }
       });
     },

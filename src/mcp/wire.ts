@@ -45,6 +45,11 @@ export const objectAt = (holder: JsonObject, name: string): JsonObject => {
 
 const NOTHING: JsonObject = Object.freeze({});
 
+export function hasMembers(object: JsonObject): boolean {
+  for (const name in object) if (Object.hasOwn(object, name)) return true;
+  return false;
+}
+
 export const paramsOf = (message: WireMessage): JsonObject => objectAt(message, 'params');
 export const metaOf = (message: WireMessage): JsonObject => objectAt(paramsOf(message), '_meta');
 
@@ -92,11 +97,10 @@ export const CODES = Object.freeze({
 export type Answer = { readonly result: JsonValue } | { readonly error: JsonObject };
 
 /** An answer on its way, under the id that its request has there. */
-export const answerMessage = (id: RequestId | null, answer: Answer): WireMessage => ({
-  jsonrpc: '2.0',
-  id,
-  ...answer,
-});
+export const answerMessage = (id: RequestId | null, answer: Answer): WireMessage =>
+  'error' in answer
+    ? { jsonrpc: '2.0', id, error: answer.error }
+    : { jsonrpc: '2.0', id, result: answer.result };
 export const errorAnswer = (code: number, message: string): Answer => ({
   error: { code, message },
 });
@@ -119,16 +123,8 @@ export const refusalMessage = (problem: string, id?: RequestId): WireMessage =>
     id === undefined ? CODES.parse : CODES.invalidRequest,
     `allium was sent ${problem}`,
   );
-export const requestMessage = (
-  id: RequestId,
-  method: string,
-  params?: JsonObject,
-): WireMessage => ({
-  jsonrpc: '2.0',
-  id,
-  method,
-  ...(params === undefined ? {} : { params }),
-});
+export const requestMessage = (id: RequestId, method: string, params?: JsonObject): WireMessage =>
+  params === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params };
 export const notificationMessage = (method: string, params: JsonObject): WireMessage => ({
   jsonrpc: '2.0',
   method,
@@ -139,7 +135,11 @@ export const notificationMessage = (method: string, params: JsonObject): WireMes
  * The revision that a request says it speaks; only those from 2026-07-28 on say so in every
  * request.
  */
-export function modernVersionOf(message: WireMessage): string | null {
-  const version = metaOf(message)['io.modelcontextprotocol/protocolVersion'];
+export const modernVersionOf = (message: WireMessage): string | null =>
+  modernVersionIn(metaOf(message));
+
+/** The same from the `_meta` of a request. */
+export function modernVersionIn(meta: JsonObject): string | null {
+  const version = meta['io.modelcontextprotocol/protocolVersion'];
   return typeof version === 'string' ? version : null;
 }

@@ -33,7 +33,7 @@ export function splitLines({
   const begun = growingBuffer(maxBytes);
   let isTold = false;
   const keep = (rest: Buffer): void => {
-    if (isTold || rest.length === 0) return;
+    if (isTold) return;
     const line = begun.append(rest);
     if (tellLong === 'at_end' || begun.length <= maxBytes) return;
     isTold = true;
@@ -47,21 +47,25 @@ export function splitLines({
     }
     const length = begun.length + rest.length;
     // Most lines come in one piece, which need not be copied.
-    const line = begun.length === 0 ? rest.subarray(0, maxBytes) : begun.append(rest);
+    const line = begun.length === 0 ? rest : begun.append(rest);
     begun.clear();
-    if (length > maxBytes) onLongLine(line.subarray(0, START_BYTES));
+    if (length > maxBytes) onLongLine(line.subarray(0, Math.min(maxBytes, START_BYTES)));
     else onLine(line);
   };
-  return ({ buffer, byteOffset, length }) => {
-    const chunk = Buffer.from(buffer, byteOffset, length);
+  return (bytes) => {
+    const chunk = asBuffer(bytes);
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       finish(chunk.subarray(from, end));
       from = end + 1;
     }
-    keep(chunk.subarray(from));
+    if (from < chunk.length) keep(chunk.subarray(from));
   };
 }
+
+/** The same memory. */
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 interface GrowingBuffer {
   /** Of everything appended, also of what was not kept. */

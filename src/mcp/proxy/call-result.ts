@@ -8,9 +8,7 @@ import type { ToolResult } from '../../core/contract/result.ts';
 import type { ToolOutput } from '../../tools/tool.ts';
 import { readAnswer } from '../read-answer.ts';
 import { validateJson } from '../../tools/schema/validator.ts';
-
-/** Ours among the members of `_meta`. */
-export const META_PREFIX = 'allium/';
+import { hasMembers } from '../wire.ts';
 
 /** What a server answered: as the stack takes it, and as it came. */
 export interface ServerAnswer {
@@ -54,7 +52,7 @@ export function callResultOf(result: ToolResult, rendering: Rendering): JsonObje
   const { _meta } = handedOn;
   const meta = isObject(_meta) ? { ...withoutOurs(scrubbed(_meta, scrub)), ...ours } : ours;
   const shown = body(result, rendering);
-  if (Object.keys(meta).length > 0) shown._meta = meta;
+  if (hasMembers(meta)) shown._meta = meta;
   const beside = besideContent(handedOn);
   if (beside === NOTHING && !isModern) return shown;
   return {
@@ -68,15 +66,18 @@ const NOTHING: JsonObject = Object.freeze({});
 
 /** What a server says beside its content; most say nothing. */
 function besideContent(raw: JsonObject): JsonObject {
-  if (Object.keys(raw).every((name) => READ.has(name))) return NOTHING;
-  const {
-    content: _content,
-    structuredContent: _structured,
-    isError: _isError,
-    _meta,
-    ...others
-  } = raw;
-  return others;
+  for (const name in raw) {
+    if (READ.has(name)) continue;
+    const {
+      content: _content,
+      structuredContent: _structured,
+      isError: _isError,
+      _meta,
+      ...others
+    } = raw;
+    return others;
+  }
+  return NOTHING;
 }
 
 const READ: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta']);
@@ -97,7 +98,7 @@ const isOurs = (name: string): boolean =>
     .normalize('NFKC')
     .replace(/[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
     .toLowerCase()
-    .startsWith(META_PREFIX);
+    .startsWith('allium/');
 
 /** A block has a `_meta` of its own, and so has the resource in one. */
 function asTheirs(block: JsonValue): JsonValue {
@@ -173,12 +174,11 @@ export function callErrorOf(
 function metaOf({ status, executed, audit, interruption }: ToolResult): JsonObject {
   const meta: Record<string, JsonValue> = {};
   if (status !== 'ok') {
-    meta[`${META_PREFIX}status`] = status;
-    meta[`${META_PREFIX}executed`] = executed;
+    meta['allium/status'] = status;
+    meta['allium/executed'] = executed;
   }
-  if (typeof audit?.receiptUri === 'string')
-    meta[`${META_PREFIX}receipt`] = receiptName(audit.receiptUri);
-  if (interruption !== undefined) meta[`${META_PREFIX}approval`] = interruption.id;
+  if (typeof audit?.receiptUri === 'string') meta['allium/receipt'] = receiptName(audit.receiptUri);
+  if (interruption !== undefined) meta['allium/approval'] = interruption.id;
   return meta;
 }
 

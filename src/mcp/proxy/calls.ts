@@ -1,7 +1,7 @@
 /** A call of the client's, from its request to the answer. */
 
 import { causeOf } from '../../core/onion/results.ts';
-import type { JsonObject } from '../../core/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import { isObject } from '../../core/json/json.ts';
 import { createAbort } from '../../core/time/abort.ts';
 import { OWN_ABORT } from '../../dispatch/intake/open-call.ts';
@@ -9,15 +9,16 @@ import type { ToolProgress, Turn, CreateId } from '../../core/contract/call.ts';
 import { isAlliumError } from '../../core/contract/errors.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import type { GovernedTools } from '../../dispatch/govern-tools.ts';
+import type { ToolRequest } from '../../tools/tool.ts';
 import { waitingText } from '../../approvals/refusals.ts';
-import { callErrorOf, callResultOf, type Rendering } from './call-result.ts';
+import { callErrorOf, callResultOf } from './call-result.ts';
 import type { Catalog } from './catalog.ts';
 import type { ClientFacts } from './client-facts.ts';
 import { doubtBySchema } from './doubtful-message.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { HEADER_MISMATCH } from '../http/classify.ts';
 import { misfitOfParams } from '../http/param-headers.ts';
-import type { KeptApprovals, KeptWaiting } from './kept-approvals.ts';
+import type { Kept, KeptApprovals, KeptWaiting } from './kept-approvals.ts';
 import type { IncomingRequest } from './link.ts';
 import type { Lists } from './lists.ts';
 import type { Rounds } from './rounds.ts';
@@ -74,10 +75,10 @@ export async function serveCall(request: IncomingRequest, parts: CallParts): Pro
   if (resumed !== null && 'problem' in resumed)
     return refuse(`the call was not taken up: ${resumed.problem}`);
   if (resumed !== null) return;
-  const exchange = exchangeFrom(request, parts);
+  const exchange = exchangeFrom(request, params.name, parts);
   exchanges.open(exchange);
   try {
-    const answer = await spanned(exchange, params.name, request, parts);
+    const answer = await spanned(exchange, request, parts);
     if (exchange.isDropped) return;
     if (exchange.request === null) await clientIsThere(exchange, exchange.abort);
     // The client may have come back under another id.
@@ -93,11 +94,13 @@ export async function serveCall(request: IncomingRequest, parts: CallParts): Pro
 
 function exchangeFrom(
   { id, params, meta, modernVersion }: IncomingRequest,
+  name: string,
   { facts, connection }: CallParts,
 ): Exchange {
   const isModern = modernVersion !== null;
   return {
     callId: `call_${connection.createId()}`,
+    name,
     params: ownParams(params),
     isModern,
     capabilities: isModern
@@ -126,35 +129,27 @@ function ownParams(params: JsonObject): JsonObject {
   return own;
 }
 
-function spanned(
-  exchange: Exchange,
-  name: string,
-  request: IncomingRequest,
-  parts: CallParts,
-): Promise<Answer> {
+function spanned(exchange: Exchange, request: IncomingRequest, parts: CallParts): Promise<Answer> {
   const { connection, transport } = parts;
+  const { spans } = connection;
+  if (!spans.areMade()) return listed(exchange, request, parts);
   const facts = {
-    toolName: name,
+    toolName: exchange.name,
     request: request.id,
     meta: request.meta,
     transport,
     protocol: parts.facts.protocol,
     sessionId: connection.turn.sessionId,
   };
-  return connection.spans.server(facts, () => listed(exchange, name, request, parts), endOfAnswer);
+  return spans.server(facts, () => listed(exchange, request, parts), endOfAnswer);
 }
 
 /** Reads the list first where the tool is not known. */
-function listed(
-  exchange: Exchange,
-  name: string,
-  request: IncomingRequest,
-  parts: CallParts,
-): Promise<Answer> {
+function listed(exchange: Exchange, request: IncomingRequest, parts: CallParts): Promise<Answer> {
   const listing = parts.lists.ensure(exchange.meta, exchange.abort);
   // A list that is current is not awaited: an await costs as much as a layer.
-  if (listing === null) return govern(exchange, name, parts);
-  return listing.then(() => misfitFor(request, name, parts) ?? govern(exchange, name, parts));
+  if (listing === null) return govern(exchange, parts);
+  return listing.then(() => misfitFor(request, exchange.name, parts) ?? govern(exchange, parts));
 }
 
 /** What a client of HTTP is told whose headers and body do not say the same of a call. */
@@ -168,47 +163,67 @@ function misfitFor(
   return misfit === null ? null : errorAnswer(HEADER_MISMATCH, `header mismatch: ${misfit}`);
 }
 
-async function govern(exchange: Exchange, name: string, parts: CallParts): Promise<Answer> {
-  const { governed, kept, connection } = parts;
-  const { params, isModern } = exchange;
-  const args = params.arguments === undefined ? {} : params.arguments;
-  const doubt = isObject(args) ? doubtBySchema(args, parts.catalog.get(name)?.inputSchema) : null;
+function govern(exchange: Exchange, parts: CallParts): Promise<Answer> {
+  const { name, params } = exchange;
+  const { arguments: args = {} } = params;
+  if (!isObject(args)) return answered(newCall(exchange, parts), exchange, parts, null);
+  const doubt = doubtBySchema(args, parts.catalog.get(name)?.inputSchema);
   if (doubt !== null)
-    return errorAnswer(CODES.invalidParams, `the call was refused: its arguments hold ${doubt}`);
-  const found = isObject(args) ? kept.find(name, args) : null;
-  const before = found instanceof Promise ? await found : found;
-  if (before !== null && 'wait' in before) return { result: stillWaiting(before, name, isModern) };
-  let result: ToolResult;
-  try {
-    result = await (before === null
-      ? governed.call(
-          { name, arguments: args as object, id: exchange.callId },
-          optionsFor(exchange, parts),
-        )
-      : takeUp(exchange, before, name, parts));
-  } catch (thrown) {
-    result = refusedWith(thrown);
-  }
-  const { interruption } = result;
-  if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
-  // Nothing was used up: the call is taken up when the tool is there again.
-  if (before !== null && result.status === 'tool_not_found' && isObject(args))
-    kept.note(before.take, name, args);
-  if (exchange.refusal !== null && causeOf(result) === exchange.refusal.thrown)
-    return { error: callErrorOf(exchange.refusal.error, result, connection.scrub) };
-  return { result: callResultOf(result, renderingOf(exchange, name, parts)) };
+    return Promise.resolve(
+      errorAnswer(CODES.invalidParams, `the call was refused: its arguments hold ${doubt}`),
+    );
+  const found = parts.kept.find(name, args);
+  return found instanceof Promise
+    ? found.then((kept) => goOn(exchange, kept, parts))
+    : goOn(exchange, found, parts);
 }
 
-const renderingOf = (
-  { answer, isModern }: Exchange,
-  name: string,
-  { catalog, connection }: CallParts,
-): Rendering => ({
-  answer,
-  isModern,
-  spec: catalog.get(name),
-  scrub: connection.scrub,
+/** As a new call, or with the approval of the same call. */
+function goOn(exchange: Exchange, kept: Kept, parts: CallParts): Promise<Answer> {
+  if (kept === null) return answered(newCall(exchange, parts), exchange, parts, null);
+  if ('wait' in kept)
+    return Promise.resolve({ result: stillWaiting(kept, exchange.name, exchange.isModern) });
+  return answered(takeUp(exchange, kept, parts), exchange, parts, kept.take);
+}
+
+const newCall = (exchange: Exchange, parts: CallParts): Promise<ToolResult> =>
+  parts.governed.call(requestFor(exchange, exchange.params.arguments), optionsFor(exchange, parts));
+
+const requestFor = ({ name, callId }: Exchange, args: JsonValue = {}): ToolRequest => ({
+  name,
+  // Arguments that are no object are refused by the dispatcher, which reads what it is given.
+  arguments: args as object,
+  id: callId,
 });
+
+/** `taken` is the approval that the call was resumed with. */
+const answered = (
+  calling: Promise<ToolResult>,
+  exchange: Exchange,
+  parts: CallParts,
+  taken: string | null,
+): Promise<Answer> =>
+  calling.then(
+    (result) => answerOf(result, exchange, parts, taken),
+    (thrown: unknown) => answerOf(refusedWith(thrown), exchange, parts, taken),
+  );
+
+function answerOf(
+  result: ToolResult,
+  { name, params, refusal, answer, isModern }: Exchange,
+  { kept, catalog, connection: { scrub } }: CallParts,
+  taken: string | null,
+): Answer {
+  const { interruption } = result;
+  const { arguments: args = {} } = params;
+  if (interruption !== undefined && isObject(args)) kept.note(interruption.id, name, args);
+  // Nothing was used up: the call is taken up when the tool is there again.
+  if (taken !== null && result.status === 'tool_not_found' && isObject(args))
+    kept.note(taken, name, args);
+  if (refusal !== null && causeOf(result) === refusal.thrown)
+    return { error: callErrorOf(refusal.error, result, scrub) };
+  return { result: callResultOf(result, { answer, isModern, spec: catalog.get(name), scrub }) };
+}
 
 /**
  * Resumes the call that an approval was given for. If the approval was used elsewhere meanwhile,
@@ -217,7 +232,6 @@ const renderingOf = (
 async function takeUp(
   exchange: Exchange,
   { take, callId }: { take: string; callId: string },
-  name: string,
   parts: CallParts,
 ): Promise<ToolResult> {
   const { exchanges, governed, connection } = parts;
@@ -232,10 +246,10 @@ async function takeUp(
   return governed.resume(take, undefined, options).catch((thrown: unknown) => {
     if (!isAlliumError(thrown, 'ERR_APPROVAL_RESOLVED')) throw thrown;
     known(`call_${connection.createId()}`);
-    return governed.call(
-      { name, arguments: objectAt(exchange.params, 'arguments'), id: exchange.callId },
-      { ...options, turn },
-    );
+    return governed.call(requestFor(exchange, objectAt(exchange.params, 'arguments')), {
+      ...options,
+      turn,
+    });
   });
 }
 

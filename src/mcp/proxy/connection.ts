@@ -58,19 +58,22 @@ export function governedRelay(
       exchange.wasAsked = false;
       return newestList(server.behind, lists, { meta: exchange.meta, toolName, abort });
     },
-    around: ({ meta }, toolName, send) =>
-      spans.client(
-        {
-          toolName,
-          meta,
-          request: null,
-          transport: server.transport,
-          protocol: facts.protocol,
-          sessionId: turn.sessionId,
-        },
-        send,
-        endOfAnswer,
-      ),
+    around: () =>
+      spans.areMade()
+        ? ({ meta }, toolName, send) =>
+            spans.client(
+              {
+                toolName,
+                meta,
+                request: null,
+                transport: server.transport,
+                protocol: facts.protocol,
+                sessionId: turn.sessionId,
+              },
+              send,
+              endOfAnswer,
+            )
+        : null,
   });
   const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
   const governed = connection.govern({ tools: [], executor, prompts: [people] });

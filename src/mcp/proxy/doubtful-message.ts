@@ -36,10 +36,14 @@ function doubtAbout(message: WireMessage): string | null {
   );
 }
 
+const KINDS = ['method', 'result', 'error'] as const;
+
 /** A message with `method` and `result` is a request to one reader and an answer to another. */
 function doubtInKind(message: WireMessage): string | null {
-  const parts = ['method', 'result', 'error'].filter((name) => Object.hasOwn(message, name));
-  return parts.length > 1 ? `a message with ${parts.join(' and ')}` : null;
+  let kinds = 0;
+  for (const name of KINDS) if (Object.hasOwn(message, name)) kinds += 1;
+  if (kinds < 2) return null;
+  return `a message with ${KINDS.filter((name) => Object.hasOwn(message, name)).join(' and ')}`;
 }
 
 /** Methods that are acted on here. */
@@ -50,11 +54,9 @@ const OWN_METHODS: ReadonlySet<string> = new Set([
 
 /** A reader in C ends `tools/call\0` at its zero. */
 function doubtInMethod(method: JsonValue | undefined): string | null {
-  if (typeof method !== 'string') return null;
+  if (typeof method !== 'string' || OWN_METHODS.has(method)) return null;
   if (!/^[\x21-\x7e]+$/.test(method)) return 'a method that is not visible ASCII';
-  return !OWN_METHODS.has(method) && OWN_METHODS.has(method.toLowerCase())
-    ? 'a method in another spelling'
-    : null;
+  return OWN_METHODS.has(method.toLowerCase()) ? 'a method in another spelling' : null;
 }
 
 function doubtInParts(message: WireMessage): string | null {
@@ -69,11 +71,7 @@ function doubtInParts(message: WireMessage): string | null {
 function doubtInResult(result: JsonObject): string | null {
   const { tools, content } = result;
   const doubt = doubtInNames(result, RESULT) ?? doubtInMeta(result._meta);
-  return (
-    doubt ??
-    doubtInItems(tools, (tool) => doubtInNames(tool, TOOL)) ??
-    doubtInItems(content, doubtInBlock)
-  );
+  return doubt ?? doubtInItems(tools, doubtInTool) ?? doubtInItems(content, doubtInBlock);
 }
 
 function doubtInItems(
@@ -88,6 +86,8 @@ function doubtInItems(
   return null;
 }
 
+const doubtInTool = (tool: JsonObject): string | null => doubtInNames(tool, TOOL);
+
 const doubtInBlock = (block: JsonObject): string | null =>
   doubtInNames(block, BLOCK) ??
   (isObject(block.resource) ? doubtInNames(block.resource, BLOCK) : null);
@@ -99,37 +99,44 @@ const doubtInMeta = (meta: JsonValue | undefined): string | null =>
  * At every depth. Keeps a list instead of recursing: nesting is as deep as the other side likes.
  */
 function doubtInArguments(args: JsonValue | undefined): string | null {
-  const waiting: unknown[] = [args];
-  for (
-    let value = waiting.pop();
-    waiting.length > 0 || value !== undefined;
-    value = waiting.pop()
-  ) {
-    if (Array.isArray(value)) for (const item of value) waiting.push(item);
-    if (!isObject(value)) continue;
-    const doubt = doubtInNames(value, NO_NAMES);
+  let waiting: object[] | null = null;
+  for (let value: unknown = args; isHolder(value); value = waiting?.pop()) {
+    const doubt = isObject(value) ? doubtInNames(value, NO_NAMES) : null;
     if (doubt !== null) return doubt;
-    for (const member of Object.values(value)) if (typeof member === 'object') waiting.push(member);
+    if (Array.isArray(value)) {
+      for (const item of value) if (isHolder(item)) (waiting ??= []).push(item);
+    } else {
+      for (const name in value) {
+        const member = value[name as keyof typeof value];
+        if (isHolder(member)) (waiting ??= []).push(member);
+      }
+    }
   }
   return null;
 }
+
+const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
  * Why arguments go to no tool: one is named like one that the tool declares, but in another
  * spelling. A rule about `path` does not see `Path`, and a server that reads names without regard
  * to case takes it for the path all the same. Follows `properties` in depth.
  */
-export function doubtBySchema(args: object, schema: unknown): string | null {
+export function doubtBySchema(args: JsonObject, schema: unknown): string | null {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
-  const isDeclared = (name: string): boolean => Object.hasOwn(properties, name);
-  // A name that the tool declares is no other spelling of one.
-  const doubt = Object.keys(args).every(isDeclared)
-    ? null
-    : doubtInNames(args, declaredNames(Object.keys(properties)));
-  if (doubt !== null) return doubt;
-  for (const [name, value] of Object.entries(args)) {
+  for (const name in args) {
+    // A name that the tool declares is no other spelling of one.
+    if (Object.hasOwn(properties, name)) continue;
+    const doubt = doubtInNames(args, declaredNames(Object.keys(properties)));
+    if (doubt !== null) return doubt;
+    break;
+  }
+  for (const name in args) {
+    const value = args[name];
     const inner =
-      isObject(value) && isDeclared(name) ? doubtBySchema(value, properties[name]) : null;
+      isObject(value) && Object.hasOwn(properties, name)
+        ? doubtBySchema(value, properties[name])
+        : null;
     if (inner !== null) return inner;
   }
   return null;
@@ -151,11 +158,14 @@ function declaredNames(names: readonly string[]): Names {
   return declared;
 }
 
-/** The spellings of a place, and what each folds to. */
+/** The names of a place by what each folds to, and by itself. */
 type Names = ReadonlyMap<string, string>;
 
 const namesOf = (...names: readonly string[]): Names =>
-  new Map(names.map((name) => [foldedName(name), name]));
+  new Map([
+    ...names.map((name) => [foldedName(name), name] as const),
+    ...names.map((name) => [name, name] as const),
+  ]);
 
 const NO_NAMES = namesOf();
 const MESSAGE = namesOf('jsonrpc', 'id', 'method', 'params', 'result', 'error');
@@ -243,16 +253,23 @@ const BLOCK = namesOf(
 
 function doubtInNames(object: object, names: Names): string | null {
   let seen: Set<string> | null = null;
-  for (const name of Object.keys(object)) {
+  for (const name in object) {
     // In its own spelling: any other of it is refused below.
     if (names.get(name) === name) continue;
     const folded = foldedName(name);
     const known = names.get(folded);
     if (known !== undefined && known !== name)
       return `a member whose name could be taken for "${known}"`;
+    // As long as all are what they fold to, no two fold to the same.
+    if (seen === null && folded !== name) seen = namesBefore(object, name);
     if (seen?.has(folded) === true)
       return 'two members whose names differ only by case or by characters that are not shown';
-    (seen ??= new Set()).add(folded);
+    seen?.add(folded);
   }
   return null;
+}
+
+function namesBefore(object: object, name: string): Set<string> {
+  const names = Object.keys(object);
+  return new Set(names.slice(0, names.indexOf(name)));
 }

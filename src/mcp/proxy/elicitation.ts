@@ -9,7 +9,7 @@ import {
 import { isObject } from '../../core/json/json.ts';
 import type { JsonObject, JsonValue } from '../../core/json/json-value.ts';
 import type { Frame, Link } from './link.ts';
-import { METHODS, objectAt, type WireMessage } from '../wire.ts';
+import { hasMembers, METHODS, objectAt, type WireMessage } from '../wire.ts';
 
 /** Under which ours stands among the questions of a round. */
 export const CONSENT_KEY = 'allium_consent';
@@ -115,7 +115,7 @@ const questionsIn = (message: WireMessage): JsonObject =>
   objectAt(objectAt(message, 'result'), 'inputRequests');
 
 const asksSomething = ({ message }: Frame): boolean =>
-  message.method === METHODS.elicit || Object.keys(questionsIn(message)).length > 0;
+  message.method === METHODS.elicit || hasMembers(questionsIn(message));
 
 function marked(frame: Frame, server: Link): Frame {
   const { message } = frame;

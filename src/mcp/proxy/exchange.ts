@@ -10,6 +10,8 @@ import type { RequestId } from '../wire.ts';
 
 export interface Exchange {
   callId: string;
+  /** What the client calls. */
+  readonly name: string;
   /**
    * The parameters of the call, without `_meta`, `inputResponses` and `requestState` of single
    * rounds.

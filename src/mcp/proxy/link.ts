@@ -9,7 +9,7 @@ import {
   answerInstead,
   kindOf,
   methodOf,
-  modernVersionOf,
+  modernVersionIn,
   objectAt,
   type RequestId,
   type WireMessage,
@@ -60,6 +60,7 @@ export function readIncoming(frame: Frame): Incoming | null {
   const kind = kindOf(message);
   if (kind === null) return null;
   const params = objectAt(message, 'params');
+  const meta = objectAt(params, '_meta');
   // Requests and responses have an id: that is how the kind is told.
   return {
     kind,
@@ -67,8 +68,8 @@ export function readIncoming(frame: Frame): Incoming | null {
     frame,
     method: methodOf(message),
     params,
-    meta: objectAt(params, '_meta'),
-    modernVersion: modernVersionOf(message),
+    meta,
+    modernVersion: modernVersionIn(meta),
   } as Incoming;
 }
 
@@ -142,7 +143,7 @@ export function deliver(
   reading: MessageReading,
   { onFrame, onGarbage }: Pick<LinkHandlers, 'onFrame' | 'onGarbage'>,
 ): void {
-  if ('message' in reading) return onFrame({ message: reading.message });
+  if ('message' in reading) return onFrame(reading);
   const answer = answerInstead(reading);
   if (answer !== null) onFrame({ message: answer });
   else onGarbage(reading.problem, reading.id);

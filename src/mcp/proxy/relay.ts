@@ -136,13 +136,13 @@ function refuseClient({ client, report }: Running, problem: string, id?: Request
 }
 
 function fromClient(running: Running, given: Frame): void {
-  const { client, server, hooks, open } = running;
+  const { client, server, open } = running;
   const frame = unmistakable(running, given, refuseClient);
   if (frame === null) return;
   const incoming = readIncoming(frame);
   if (incoming === null) return refuseUnread(client, frame.message);
   const { kind, id, method, params } = incoming;
-  const outcome = offer(running, () => hooks.fromClient?.(incoming) === true);
+  const outcome = offer(running, 'fromClient', incoming);
   if (outcome === 'failed' && kind === 'request') refuseUnread(client, frame.message);
   if (outcome !== 'left') return;
   if (kind === 'request') open.add(id, id);
@@ -152,12 +152,12 @@ function fromClient(running: Running, given: Frame): void {
 }
 
 function fromServer(running: Running, given: Frame): void {
-  const { client, server, hooks, open, report } = running;
+  const { client, server, open, report } = running;
   const frame = unmistakable(running, given, refuseServer);
   if (frame === null) return;
   const incoming = readIncoming(frame);
   if (incoming === null) return report('the server sent something that is no message');
-  if (offer(running, () => hooks.fromServer?.(incoming) === true) !== 'left') return;
+  if (offer(running, 'fromServer', incoming) !== 'left') return;
   // A second answer, or one that was not asked for, could be taken for the answer to another
   // request.
   if (incoming.kind === 'response' && open.take(incoming.id) === undefined)
@@ -166,9 +166,13 @@ function fromServer(running: Running, given: Frame): void {
 }
 
 /** A message that a hook fails on goes nowhere, and ends nothing else. */
-function offer({ report }: Running, hook: () => boolean): 'handled' | 'left' | 'failed' {
+function offer(
+  { hooks, report }: Running,
+  hook: 'fromClient' | 'fromServer',
+  incoming: Incoming,
+): 'handled' | 'left' | 'failed' {
   try {
-    return hook() ? 'handled' : 'left';
+    return hooks[hook]?.(incoming) === true ? 'handled' : 'left';
   } catch (thrown) {
     report(`a message could not be handled: ${describeThrown(thrown)}`);
     return 'failed';

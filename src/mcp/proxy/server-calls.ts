@@ -9,12 +9,13 @@ import {
   definitionChanged,
   type ToolContext,
   type ToolExecutor,
+  type ToolOutput,
   toolFailure,
 } from '../../tools/tool.ts';
 import { serverAnswer } from './call-result.ts';
 import { clientIsThere, type Exchange, type Exchanges } from './exchange.ts';
 import { GoneError, type Outgoing, progressIn } from '../outgoing.ts';
-import { METHODS, objectAt, type WireMessage } from '../wire.ts';
+import { hasMembers, METHODS, objectAt, type WireMessage } from '../wire.ts';
 
 export interface ServerCallParts {
   readonly exchanges: Exchanges;
@@ -34,13 +35,15 @@ export interface ServerCallParts {
     toolName: string,
     abort: AbortSource,
   ) => Promise<void> | null;
-  /** Sends a call, with a span around it where spans are made. */
-  readonly around: (
-    exchange: Exchange,
-    toolName: string,
-    send: (meta: JsonObject) => Promise<WireMessage>,
-  ) => Promise<WireMessage>;
+  /** Puts a span around the sending of a call; `null` where spans are not made. */
+  readonly around: () => Around | null;
 }
+
+type Around = (
+  exchange: Exchange,
+  toolName: string,
+  send: (meta: JsonObject) => Promise<WireMessage>,
+) => Promise<WireMessage>;
 
 /** The most rounds of questions for one call. */
 const MAX_ROUNDS = 32;
@@ -65,29 +68,12 @@ export function serverExecutor(parts: ServerCallParts): ServerExecutor {
       exchange.report = context.report;
       const call = { exchange, name: tool.name, args: args as JsonObject, context, abort };
       try {
-        let round: JsonObject | null = null;
-        for (let count = 0; count < MAX_ROUNDS; count += 1) {
-          const raw = resultIn(await sent(call, parts, round), exchange);
-          if (raw.resultType === 'task' || isObject(raw.task))
-            throw toolFailure(NO_TASKS, { executed: 'unknown' });
-          if (raw.resultType !== 'input_required') {
-            exchange.answer = serverAnswer(raw, count > 0);
-            return exchange.answer.output;
-          }
-          const questions = objectAt(raw, 'inputRequests');
-          const inputResponses = await parts.ask(exchange, questions, abort.read());
-          const { requestState } = raw;
-          round = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
-        }
+        return await outputOf(call, parts, null, 0);
       } catch (thrown) {
         throw thrown instanceof GoneError ? lost(thrown) : thrown;
       } finally {
         exchange.report = null;
       }
-      throw toolFailure(
-        `The server of ${oneLine(tool.name)} asked for more and more input, and was given up.`,
-        { executed: 'unknown' },
-      );
     },
   };
 }
@@ -100,24 +86,72 @@ interface RunningCall {
   readonly abort: AbortSource;
 }
 
+/** What the server answers to a round, or to the last of the rounds that it asks for. */
+const outputOf = (
+  call: RunningCall,
+  parts: ServerCallParts,
+  round: JsonObject | null,
+  count: number,
+): Promise<ToolOutput> =>
+  sent(call, parts, round).then((message) => {
+    const { exchange, name, abort } = call;
+    const raw = resultIn(message, exchange);
+    if (raw.resultType === 'task' || isObject(raw.task))
+      throw toolFailure(NO_TASKS, { executed: 'unknown' });
+    if (raw.resultType !== 'input_required') {
+      exchange.answer = serverAnswer(raw, count > 0);
+      return exchange.answer.output;
+    }
+    const { requestState } = raw;
+    const asked = parts.ask(exchange, objectAt(raw, 'inputRequests'), abort.read());
+    return asked.then((inputResponses) => {
+      if (count + 1 === MAX_ROUNDS) throw endless(name);
+      const next = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+      return outputOf(call, parts, next, count + 1);
+    });
+  });
+
+const endless = (name: string): Error =>
+  toolFailure(`The server of ${oneLine(name)} asked for more and more input, and was given up.`, {
+    executed: 'unknown',
+  });
+
 /** Sends one round of a call, once the newest list is known. What is known is not waited for. */
 function sent(
   call: RunningCall,
   parts: ServerCallParts,
   round: JsonObject | null,
 ): Promise<WireMessage> {
-  const { exchange, name, args, context, abort } = call;
-  const isUnderWay = round !== null;
-  return parts.around(exchange, name, (meta) => {
-    const send = (): Promise<WireMessage> => {
-      demandSame(context, isUnderWay);
-      const params = paramsFor(exchange.params, name, args, round, meta);
-      return parts.server.request(METHODS.callTool, params, { abort });
-    };
-    const reading = parts.upToDate(exchange, name, abort);
-    // From the newest list to the sending nothing is waited for.
-    return reading === null ? send() : newestList(reading, call, parts, isUnderWay).then(send);
-  });
+  const { exchange } = call;
+  const around = parts.around();
+  return around === null
+    ? sentWith(call, parts, round, exchange.meta)
+    : around(exchange, call.name, (meta) => sentWith(call, parts, round, meta));
+}
+
+function sentWith(
+  call: RunningCall,
+  parts: ServerCallParts,
+  round: JsonObject | null,
+  meta: JsonObject,
+): Promise<WireMessage> {
+  const reading = parts.upToDate(call.exchange, call.name, call.abort);
+  if (reading === null) return sendNow(call, parts, round, meta);
+  // From the newest list to the sending nothing is waited for.
+  return newestList(reading, call, parts, round !== null).then(() =>
+    sendNow(call, parts, round, meta),
+  );
+}
+
+function sendNow(
+  { exchange, name, args, context, abort }: RunningCall,
+  { server }: ServerCallParts,
+  round: JsonObject | null,
+  meta: JsonObject,
+): Promise<WireMessage> {
+  demandSame(context, round !== null);
+  const params = paramsFor(exchange.params, name, args, round, meta);
+  return server.request(METHODS.callTool, params, { abort });
 }
 
 /** Waits until the newest list is known: by the time it was read, it may be out of date again. */
@@ -177,8 +211,8 @@ function paramsFor(
   meta: JsonObject,
 ): JsonObject {
   const params: Record<string, JsonValue> = { ...own, name };
-  if (own.arguments !== undefined || Object.keys(args).length > 0) params.arguments = args;
-  if (Object.keys(meta).length > 0) params._meta = meta;
+  if (own.arguments !== undefined || hasMembers(args)) params.arguments = args;
+  if (hasMembers(meta)) params._meta = meta;
   return round === null ? params : { ...params, ...round };
 }
 

@@ -37,6 +37,8 @@ export interface SpanEnd {
 }
 
 export interface ProxySpans {
+  /** Without a tracer provider no span is made, and there is nothing to put around work. */
+  areMade(): boolean;
   /** Around what the proxy does for a client's call. */
   server<T>(facts: SpanFacts, work: () => Promise<T>, endOf: (value: T) => SpanEnd): Promise<T>;
   /** Around what it asks of the server. The request carries the span in its `_meta`. */
@@ -49,14 +51,10 @@ export interface ProxySpans {
 
 const KEYS = ['traceparent', 'tracestate', 'baggage'];
 
-/**
- * Without a tracer provider no span is made, and `_meta` of the client goes to the server
- * unchanged.
- */
 export function proxySpans(): ProxySpans {
   return {
+    areMade: isTraced,
     server(facts, work, endOf) {
-      if (!isTraced()) return work();
       const carrier = Object.fromEntries(
         KEYS.flatMap((key) =>
           typeof facts.meta[key] === 'string' ? [[key, facts.meta[key]]] : [],
@@ -71,7 +69,6 @@ export function proxySpans(): ProxySpans {
       return context.with(trace.setSpan(parent, span), () => ended(span, work, endOf));
     },
     client(facts, work, endOf) {
-      if (!isTraced()) return work(facts.meta);
       const span = tracer().startSpan(nameOf(facts), {
         kind: SpanKind.CLIENT,
         attributes: attributesOf(facts),
