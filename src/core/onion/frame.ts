@@ -24,7 +24,7 @@ export function layerLink(layer: ToolLayer, inner: Link): Link {
       parent,
       inner,
       depth: parent === null ? 0 : parent.depth + 1,
-      startedAt: slot.state.clock.now(),
+      startedAt: isoTime(slot.state.clock.now()),
       next: null,
       sent: null,
       answered: null,
@@ -151,10 +151,13 @@ function leave(frame: Frame, answered: unknown): ToolResult {
   // A failure from inside was blamed there. This layer is to blame if `next` was not called, or had
   // answered ok.
   if (!result.ok && frame.answered?.ok !== false) state.blockedBy = frame.layer.name;
-  const startedAt = isoTime(frame.startedAt);
-  const endedAt = isoTime(state.clock.now());
-  const { status } = result;
-  pushEntry(state, { name: frame.layer.name, status, startedAt, endedAt }, frame.line);
+  const line = {
+    name: frame.layer.name,
+    status: result.status,
+    startedAt: frame.startedAt,
+    endedAt: isoTime(state.clock.now()),
+  };
+  pushEntry(state, line, frame.line);
   // A kept result keeps the frames it came through, but not the other results that did.
   frame.answered = null;
   return answer(frame.parent, result);

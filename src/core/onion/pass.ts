@@ -24,7 +24,8 @@ export interface Frame {
   readonly parent: Frame | null;
   /** How many layers stand outside this one. */
   readonly depth: number;
-  readonly startedAt: number;
+  /** As an ISO text, as its line says it. */
+  readonly startedAt: string;
   /** What runs below. */
   readonly inner: Link;
   /** What the layer was given as `next`: a stack that it calls by itself may use nothing else. */

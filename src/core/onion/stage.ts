@@ -44,10 +44,10 @@ export const stageLink =
           isResult(one)
             ? refused(stage, call, parent, one, startedAt)
             : goOn(stage, inner, one, parent),
-        (thrown: unknown) => refused(stage, call, parent, memberThrew(stage.name, call, thrown)),
+        (thrown: unknown) => threw(stage, call, parent, thrown),
       );
     } catch (thrown) {
-      return Promise.resolve(refused(stage, call, parent, memberThrew(stage.name, call, thrown)));
+      return Promise.resolve(threw(stage, call, parent, thrown));
     }
   };
 
@@ -61,19 +61,23 @@ function goOn(
   const answering = isLate(call, parent) ? Promise.resolve(cancelled(call)) : inner(call, parent);
   const { leave, leaves } = stage;
   if (leave === undefined || leaves?.(call) === false) return answering;
-  const threw = (thrown: unknown) =>
-    refused(stage, call, parent, memberThrew(stage.name, call, thrown));
   return answering.then((inside) => {
     try {
       const left = leave(call, inside);
       return left instanceof Promise
-        ? left.then((result) => changed(stage, call, parent, inside, result), threw)
+        ? left.then(
+            (result) => changed(stage, call, parent, inside, result),
+            (thrown: unknown) => threw(stage, call, parent, thrown),
+          )
         : changed(stage, call, parent, inside, left);
     } catch (thrown) {
-      return threw(thrown);
+      return threw(stage, call, parent, thrown);
     }
   });
 }
+
+const threw = (stage: Stage, call: ToolCall, parent: Frame | null, thrown: unknown): ToolResult =>
+  refused(stage, call, parent, memberThrew(stage.name, call, thrown));
 
 /** The stage is to blame for a refusal only where it was ok inside. */
 function changed(
