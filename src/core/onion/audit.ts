@@ -169,11 +169,15 @@ function linesIn(value: unknown): readonly LayerEntry[] {
   });
 }
 
+/** Few: records have a dozen members at most, and every layer writes one or two of them. */
 function mayWrite(state: Pass, key: string, depth: number): boolean {
-  state.writers ??= new Map();
-  const writer = state.writers.get(key);
-  if (writer !== undefined && writer < depth) return false;
-  state.writers.set(key, depth);
+  for (let writer = state.writers; writer !== null; writer = writer.before) {
+    if (writer.key !== key) continue;
+    if (writer.depth < depth) return false;
+    writer.depth = depth;
+    return true;
+  }
+  state.writers = { key, depth, before: state.writers };
   return true;
 }
 

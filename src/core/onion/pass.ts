@@ -39,6 +39,13 @@ export interface Frame {
   line: Partial<LayerEntry> | null;
 }
 
+/** Who wrote a member of the record last, in a list. */
+export interface Writer {
+  readonly key: string;
+  depth: number;
+  readonly before: Writer | null;
+}
+
 export interface Pass {
   clock: Clock;
   createId: CreateId;
@@ -57,7 +64,7 @@ export interface Pass {
   /** Live while the call is under way, frozen when it ends. */
   audit: AuditRecord | undefined;
   /** Which depth last wrote an audit key, so that the outer layer keeps the last word. */
-  writers: Map<string, number> | null;
+  writers: Writer | null;
   /**
    * Who may take the call back for the host. A layer that passes on another signal cannot cut the
    * caller off.
