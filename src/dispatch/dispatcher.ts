@@ -12,7 +12,7 @@ import { AlliumError } from '../core/contract/errors.ts';
 import type { Next, ToolLayer, ToolOf } from '../core/contract/layer.ts';
 import { observedBottom } from '../core/onion/observed.ts';
 import type { ToolResult } from '../core/contract/result.ts';
-import { inherited } from '../core/onion/nested-stack.ts';
+import { inherited } from '../core/onion/conditions.ts';
 import { abortWith } from '../core/time/abort.ts';
 import type { Tool, ToolExecutor, ToolRequest } from '../tools/tool.ts';
 import { withStripped } from './intake/admission.ts';

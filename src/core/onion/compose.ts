@@ -18,7 +18,8 @@ import {
 } from '../contract/layer.ts';
 import { layerLink } from './frame.ts';
 import { isObject } from '../json/json.ts';
-import { conditionsFor, nestedStack } from './nested-stack.ts';
+import { conditionsFor } from './conditions.ts';
+import { nestedStack } from './nested-stack.ts';
 import { checkOptions, expected } from '../contract/options.ts';
 import { demandOrder } from '../contract/order.ts';
 import type { ToolResult } from '../contract/result.ts';

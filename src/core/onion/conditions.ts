@@ -3,6 +3,7 @@
  * them.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type ApprovedCall,
   type Check,
@@ -226,7 +227,7 @@ const hasAll = (checks: readonly Check[], laidDown: readonly Check[]): boolean =
   checks === laidDown || laidDown.every((check) => isIn(checks, check));
 
 /** Both lists, the first one in front, no check twice. */
-export const joined = (first: readonly Check[], second: readonly Check[]): readonly Check[] =>
+const joined = (first: readonly Check[], second: readonly Check[]): readonly Check[] =>
   Object.freeze([...first, ...second.filter((check) => !isIn(first, check))]);
 
 /**
@@ -289,3 +290,28 @@ function isRefusal(verdict: unknown): verdict is Refusal {
 /** By structure and not by canonical text, which half a surrogate pair does not have. */
 const sameArgs = (a: JsonObject, b: JsonObject): boolean =>
   a === b || changedPaths(a, b).length === 0;
+
+const running = new AsyncLocalStorage<Conditions>();
+/**
+ * Every await costs more inside a storage, and asking it costs something too: it is left alone
+ * until a call with guards is run.
+ */
+let inUse = false;
+
+/** Runs an executor so that every call it makes, at once or later, is held to these conditions. */
+export function runUnder<T>(conditions: Conditions, execute: () => T): T {
+  inUse = true;
+  return running.run(inherited(conditions), execute);
+}
+
+/** What a new call is held to: what it was given, and what the tool is held to that makes it. */
+export function conditionsFor(given: Conditions | null): Conditions | null {
+  const outer = inUse ? running.getStore() : undefined;
+  if (outer === undefined) return given;
+  if (given === null) return outer;
+  return Object.freeze({ ...given, checks: joined(outer.checks, given.checks) });
+}
+
+/** Guards hold for calls made inside; an approval was given for one call only. */
+export const inherited = ({ checks, policy }: Conditions): Conditions =>
+  Object.freeze({ checks, policy, approved: null, supplied: null, hash: null });

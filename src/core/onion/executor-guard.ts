@@ -17,10 +17,9 @@ import {
 } from './frame.ts';
 import { breached, passGates } from './gates.ts';
 import type { Next } from '../contract/layer.ts';
-import { runUnder } from './nested-stack.ts';
 import { type ToolResult } from '../contract/result.ts';
 import { type Executed, strongerExecuted } from '../contract/status.ts';
-import { breachOf } from './conditions.ts';
+import { breachOf, runUnder } from './conditions.ts';
 
 /**
  * The executor with its guard: nothing starts for a caller that has gone, and whatever it does

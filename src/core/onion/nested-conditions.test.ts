@@ -8,8 +8,15 @@ import { defineTool } from '../../tools/define-tool.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { composeToolCallers } from './compose.ts';
 import { defineLayer } from '../contract/layer.ts';
-import { inherited, runUnder, conditionsFor } from './nested-stack.ts';
-import { approveCall, guardCall, NO_CONDITIONS, conditionsOf } from './conditions.ts';
+import {
+  NO_CONDITIONS,
+  approveCall,
+  conditionsFor,
+  conditionsOf,
+  guardCall,
+  inherited,
+  runUnder,
+} from './conditions.ts';
 
 const noInner: Guard = ({ toolName }) =>
   toolName === 'inner'

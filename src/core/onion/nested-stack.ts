@@ -3,7 +3,7 @@
  * that layer and the ones below it, and goes on with the very `next` its layer got.
  */
 
-import { type Frame, type Link, slotOf, type Conditions } from './pass.ts';
+import { type Frame, type Link, slotOf } from './pass.ts';
 import { fail } from './results.ts';
 import { isAbandoned } from './own-call.ts';
 import { joinScrubs } from './audit.ts';
@@ -12,8 +12,6 @@ import { AlliumError } from '../contract/errors.ts';
 import { accepted, cancelled, notNow } from './frame.ts';
 import type { Next, ToolLayer } from '../contract/layer.ts';
 import type { ToolResult } from '../contract/result.ts';
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { joined } from './conditions.ts';
 
 /**
  * An executor of its own is refused: it would run past the checks, and past the word on what ran,
@@ -58,28 +56,3 @@ const lastLink =
       ? Promise.resolve(cancelled(call))
       : frame.inner(call, parent);
   };
-
-const running = new AsyncLocalStorage<Conditions>();
-/**
- * Every await costs more inside a storage, and asking it costs something too: it is left alone
- * until a call with guards is run.
- */
-let inUse = false;
-
-/** Runs an executor so that every call it makes, at once or later, is held to these conditions. */
-export function runUnder<T>(conditions: Conditions, execute: () => T): T {
-  inUse = true;
-  return running.run(inherited(conditions), execute);
-}
-
-/** What a new call is held to: what it was given, and what the tool is held to that makes it. */
-export function conditionsFor(given: Conditions | null): Conditions | null {
-  const outer = inUse ? running.getStore() : undefined;
-  if (outer === undefined) return given;
-  if (given === null) return outer;
-  return Object.freeze({ ...given, checks: joined(outer.checks, given.checks) });
-}
-
-/** Guards hold for calls made inside; an approval was given for one call only. */
-export const inherited = ({ checks, policy }: Conditions): Conditions =>
-  Object.freeze({ checks, policy, approved: null, supplied: null, hash: null });

@@ -11,7 +11,7 @@ import {
 } from '../../approvals/consultation.ts';
 import type { ToolOf } from '../../core/contract/layer.ts';
 import type { ApprovalPrompt } from '../../approvals/question.ts';
-import { conditionsFor } from '../../core/onion/nested-stack.ts';
+import { conditionsFor } from '../../core/onion/conditions.ts';
 import { asCall, type CallParts } from '../../core/onion/own-call.ts';
 import { completeAnnotations } from '../../core/contract/annotations.ts';
 import type {

@@ -16,12 +16,11 @@ import {
 } from '../../core/contract/errors.ts';
 import { cancelled } from '../../core/onion/frame.ts';
 import { snapshotObject } from '../../core/json/json.ts';
-import { conditionsFor } from '../../core/onion/nested-stack.ts';
+import { NO_CONDITIONS, conditionsFor } from '../../core/onion/conditions.ts';
 import type { Stage } from '../../core/onion/stage.ts';
 import { type ToolResult } from '../../core/contract/result.ts';
 import { waitWithin } from '../../core/time/abort.ts';
 import { outcomeOf } from '../../core/contract/status.ts';
-import { NO_CONDITIONS } from '../../core/onion/conditions.ts';
 import {
   alreadyResolved,
   type ApprovalChange,

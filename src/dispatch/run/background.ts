@@ -13,7 +13,7 @@ import { type ToolCall } from '../../core/contract/call.ts';
 import type { RunStack } from '../../core/onion/compose.ts';
 import { describeThrown, isAlliumError } from '../../core/contract/errors.ts';
 import { isObject, snapshot } from '../../core/json/json.ts';
-import { inherited } from '../../core/onion/nested-stack.ts';
+import { inherited } from '../../core/onion/conditions.ts';
 import type { ToolResult } from '../../core/contract/result.ts';
 import { followAbort, linkAbort } from '../../core/time/abort.ts';
 import {
