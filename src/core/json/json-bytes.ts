@@ -201,6 +201,7 @@ interface Shape<T> {
   readonly made: T;
 }
 
+const NONE: readonly never[] = [];
 const MAX_FIRST_NAMES = 64;
 const MAX_SHAPES_EACH = 8;
 const MAX_NAMES = 32;
@@ -222,24 +223,19 @@ export function shapeCache<T>(
       first = name;
       break;
     }
-    const candidates = shapes.get(first);
-    if (candidates !== undefined) {
-      for (const shape of candidates) if (hasNames(source, shape.names)) return shape.made;
+    search: for (const shape of shapes.get(first) ?? NONE) {
+      let count = 0;
+      for (const name in source) {
+        if (name !== shape.names[count]) continue search;
+        count += 1;
+      }
+      if (count === shape.names.length) return shape.made;
     }
     const names = Object.keys(source);
     const made = make(names);
     if (made !== undefined) remember(shapes, { names, made });
     return made;
   };
-}
-
-function hasNames(source: object, names: readonly string[]): boolean {
-  let count = 0;
-  for (const name in source) {
-    if (name !== names[count]) return false;
-    count += 1;
-  }
-  return count === names.length;
 }
 
 function remember<T>(shapes: Map<string, Shape<T>[]>, shape: Shape<T>): void {

@@ -43,7 +43,8 @@ function convertRecord(record: object, to: Spelling): JsonObject {
 }
 
 function convert(value: unknown, to: Spelling, place: Place): JsonValue {
-  if (isScalar(value)) return value;
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value !== 'object' || place.reach === 'none') return snapshotAt(value, place);
   if (place.depth >= MAX_JSON_DEPTH)
     throw notJson(pathOf(place), `nests deeper than ${MAX_JSON_DEPTH}`);
@@ -56,12 +57,6 @@ function convert(value: unknown, to: Spelling, place: Place): JsonValue {
   // Any object can be read by its own names.
   return convertMembers(value as Readonly<Record<string, unknown>>, to, place);
 }
-
-const isScalar = (value: unknown): value is string | number | boolean | null =>
-  typeof value === 'string' ||
-  typeof value === 'boolean' ||
-  value === null ||
-  Number.isFinite(value);
 
 function convertItems(items: readonly unknown[], to: Spelling, above: Place): readonly JsonValue[] {
   const { member, reach } = above;
@@ -88,7 +83,8 @@ function convertMembers(
     if (Object.hasOwn(converted, name))
       throw notJson(pathOf(above), `has two members that become "${name}"`);
     let item: JsonValue;
-    if (isScalar(value)) item = value;
+    // Most are strings.
+    if (typeof value === 'string') item = value;
     else {
       const member = spellings.camel;
       const reach = reachBelow(above.reach, above.member, member);
