@@ -148,7 +148,7 @@ export function snapshotDigest(
 const CANONICAL: Style = {
   maxDepth: MAX_JSON_DEPTH,
   labels: membersOf,
-  below: () => CANONICAL,
+  below: null,
   writeText(text, at) {
     const written = quoted(text);
     if (written === undefined) return NOT_PLAIN;

@@ -13,8 +13,8 @@ export interface Style {
    * be.
    */
   labels(source: object): readonly Label[] | undefined;
-  /** The style of the object or list that a member holds. */
-  below(name: string, value: object): Style;
+  /** The style of the object or list that a member holds; `null` for this one. */
+  readonly below: ((name: string, value: object) => Style) | null;
   /** Writes a string that is long or needs care, and answers the next place. */
   writeText(text: string, at: number): number;
   /** Answers where to go on when there is little room left. */
@@ -121,7 +121,7 @@ function writeMembers(source: object, start: number, style: Style, depth: number
     // Most are strings.
     if (typeof value === 'string') at = writeString(value, at, style);
     else {
-      const isNested = typeof value === 'object' && value !== null;
+      const isNested = style.below !== null && typeof value === 'object' && value !== null;
       at = writeValue(value, at, isNested ? style.below(name, value) : style, depth);
     }
     if (at > LIMIT) at = style.makeRoom(at);
