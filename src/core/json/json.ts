@@ -43,18 +43,16 @@ class Mark extends Same {
    * True only for values that are frozen in depth and can be shared and cached by identity. Not for
    * all that are.
    */
-  static isSnapshot(this: void, value: object): boolean {
-    return #known in value;
-  }
+  static readonly isSnapshot = (value: object): boolean => #known in value;
 
   /**
    * What is known about a snapshot, to be read and added to; `null` for any other value, which may
    * change under the same identity.
    */
-  static knownOf(this: void, value: object): Known | null {
+  static readonly knownOf = (value: object): Known | null => {
     if (!(#known in value)) return null;
     return (value.#known ??= { text: null, hash: '', hasher: null });
-  }
+  };
 }
 
 /** What was worked out about a snapshot, kept with it. */
@@ -276,6 +274,7 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   } finally {
     opened = at;
     open[at] = null;
+    steps[at] = null;
   }
 }
 
