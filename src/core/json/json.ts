@@ -134,8 +134,8 @@ export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: nu
 }
 
 /**
- * Makes a snapshot in place of JSON that the caller has just made or parsed and no other code holds.
- * Depth must have been checked before.
+ * Makes a snapshot in place of JSON that the caller has just made or parsed, and that no other code
+ * holds. Depth must have been checked before.
  */
 export function freezeParsed<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null || isSnapshot(value)) return value;
@@ -189,11 +189,7 @@ interface Walk {
   readonly maxDepth: number;
 }
 
-const UNMARKED: Walk = {
-  isMarked: false,
-  left: null,
-  maxDepth: MAX_JSON_DEPTH,
-};
+const UNMARKED: Walk = { isMarked: false, left: null, maxDepth: MAX_JSON_DEPTH };
 const UNBOUNDED: Walk = { ...UNMARKED, isMarked: true };
 
 /**
