@@ -265,6 +265,10 @@ describe('a limit', () => {
     expect(() => snapshot({ a: [1, 2, 3] }, 4)).toThrow('too many values');
   });
 
+  it('is on the length of a list before any place is made for it', () => {
+    expect(() => snapshot({ a: new Array(2 ** 31) }, 100)).toThrow('too many values');
+  });
+
   it('is on depth, too, where something stands that was copied before', () => {
     const known = snapshot([[1]]);
 
