@@ -213,7 +213,7 @@ export const membersOf: (source: object) => readonly Member[] | undefined = shap
 const ASCII: Style = {
   maxDepth: MAX_JSON_DEPTH,
   labels: membersOf,
-  below: () => ASCII,
+  below: null,
   writeText(text, at) {
     const written = quoted(text);
     if (written === undefined || at + 3 * written.length > FULL) return NOT_PLAIN;

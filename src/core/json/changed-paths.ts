@@ -51,10 +51,9 @@ function compareMember(
   const was = Object.hasOwn(before, name) ? before[name] : undefined;
   const is = Object.hasOwn(after, name) ? after[name] : undefined;
   // Most members are as they were, and their paths are never written.
-  if (was !== is) compare(was, is, path === '' ? shown(name) : `${path}.${shown(name)}`, paths);
+  if (was === is) return;
+  const shown = oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+  compare(was, is, path === '' ? shown : `${path}.${shown}`, paths);
 }
 
 type Members = Readonly<Record<string, JsonValue>>;
-
-const shown = (name: string): string =>
-  oneLine(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);

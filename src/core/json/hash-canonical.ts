@@ -5,9 +5,9 @@
 
 import { hash, createHmac, createHash, type Hash } from 'node:crypto';
 import { canonicalJson, quoted, membersOf } from './canonical.ts';
-import { isSnapshot, MAX_JSON_DEPTH } from './json.ts';
+import { knownOf, MAX_JSON_DEPTH } from './json.ts';
 import { checkOptions, expected } from '../contract/options.ts';
-import { bytes, FULL, NOT_PLAIN, type Style, writeJson } from './json-bytes.ts';
+import { bytes, FULL, NOT_PLAIN, type Style, writeJson, writeKnown } from './json-bytes.ts';
 
 export interface HashKey {
   /**
@@ -135,10 +135,15 @@ export function snapshotDigest(
   head: Uint8Array,
   encoding: 'hex' | 'binary',
 ): string | null {
-  if (typeof value !== 'object' || value === null || !isSnapshot(value)) return null;
+  if (typeof value !== 'object' || value === null) return null;
+  const known = knownOf(value);
+  if (known === null) return null;
   bytes.set(head);
   overflow = null;
-  const end = writeJson(value, head.length, CANONICAL);
+  const end =
+    known.text === null
+      ? writeJson(value, head.length, CANONICAL)
+      : writeKnown(known.text, head.length);
   if (end === NOT_PLAIN) return null;
   return overflow === null
     ? hash('sha256', bytes.subarray(0, end), encoding)
@@ -148,7 +153,7 @@ export function snapshotDigest(
 const CANONICAL: Style = {
   maxDepth: MAX_JSON_DEPTH,
   labels: membersOf,
-  below: () => CANONICAL,
+  below: null,
   writeText(text, at) {
     const written = quoted(text);
     if (written === undefined) return NOT_PLAIN;

@@ -13,8 +13,8 @@ export interface Style {
    * be.
    */
   labels(source: object): readonly Label[] | undefined;
-  /** The style of the object or list that a member holds. */
-  below(name: string, value: object): Style;
+  /** The style of the object or list that a member holds; `null` for this one. */
+  readonly below: ((name: string, value: object) => Style) | null;
   /** Writes a string that is long or needs care, and answers the next place. */
   writeText(text: string, at: number): number;
   /** Answers where to go on when there is little room left. */
@@ -56,8 +56,14 @@ export function writeJson(value: object, at: number, style: Style): number {
   return writeValue(value, at, style, 0);
 }
 
+/** Writes a JSON text that is there already, as UTF-8. The caller sees to the room. */
+export function writeKnown(text: string, at: number): number {
+  writesSoFar += 1;
+  return at + target.write(text, at);
+}
+
 /**
- * How often `writeJson` began: a writer of several values compares it to see that no other began in
+ * How often a writer began: who writes several values compares it to see that no other began in
  * between.
  */
 export let writesSoFar = 0;
@@ -121,7 +127,7 @@ function writeMembers(source: object, start: number, style: Style, depth: number
     // Most are strings.
     if (typeof value === 'string') at = writeString(value, at, style);
     else {
-      const isNested = typeof value === 'object' && value !== null;
+      const isNested = style.below !== null && typeof value === 'object' && value !== null;
       at = writeValue(value, at, isNested ? style.below(name, value) : style, depth);
     }
     if (at > LIMIT) at = style.makeRoom(at);
@@ -201,6 +207,7 @@ interface Shape<T> {
   readonly made: T;
 }
 
+const NONE: readonly never[] = [];
 const MAX_FIRST_NAMES = 64;
 const MAX_SHAPES_EACH = 8;
 const MAX_NAMES = 32;
@@ -222,24 +229,19 @@ export function shapeCache<T>(
       first = name;
       break;
     }
-    const candidates = shapes.get(first);
-    if (candidates !== undefined) {
-      for (const shape of candidates) if (hasNames(source, shape.names)) return shape.made;
+    search: for (const shape of shapes.get(first) ?? NONE) {
+      let count = 0;
+      for (const name in source) {
+        if (name !== shape.names[count]) continue search;
+        count += 1;
+      }
+      if (count === shape.names.length) return shape.made;
     }
     const names = Object.keys(source);
     const made = make(names);
     if (made !== undefined) remember(shapes, { names, made });
     return made;
   };
-}
-
-function hasNames(source: object, names: readonly string[]): boolean {
-  let count = 0;
-  for (const name in source) {
-    if (name !== names[count]) return false;
-    count += 1;
-  }
-  return count === names.length;
 }
 
 function remember<T>(shapes: Map<string, Shape<T>[]>, shape: Shape<T>): void {

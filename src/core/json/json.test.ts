@@ -8,6 +8,7 @@ import {
   isSnapshot,
   MAX_JSON_DEPTH,
   notJson,
+  openCopy,
   snapshot,
   snapshotObject,
 } from './json.ts';
@@ -177,6 +178,105 @@ describe('snapshot', () => {
   });
 });
 
+describe('copies in between', () => {
+  it('find their own way, and leave that of the copy under way as it was', () => {
+    const refusals: string[] = [];
+    const given = {
+      list: [
+        {
+          get inner() {
+            refusals.push(refusalOf({ own: [{ way: 1n }] }).message);
+            return { ok: snapshot([{}]), bad: Number.NaN };
+          },
+        },
+      ],
+    };
+
+    refusals.push(refusalOf(given).message);
+
+    expect(refusals).toEqual([
+      'own[0].way is a bigint',
+      'list[0].inner.bad is not a finite number',
+    ]);
+  });
+
+  it('may copy again what is open around them, which is no cycle', () => {
+    const given = {
+      depth: 0,
+      get again(): JsonValue {
+        given.depth += 1;
+        return given.depth < 3 ? snapshot(given) : null;
+      },
+    };
+
+    expect(snapshot(given)).toEqual({
+      depth: 0,
+      again: { depth: 1, again: { depth: 2, again: null } },
+    });
+  });
+
+  it('come right after one that failed at any depth', () => {
+    const thrower = {
+      get a(): never {
+        throw new Error('mine');
+      },
+    };
+    for (const bad of [1n, thrower]) expect(() => snapshot({ a: [[bad]] })).toThrow();
+
+    expect(refusalOf({ b: [Number.NaN] }).message).toBe('b[0] is not a finite number');
+    expect(snapshot(nested(MAX_JSON_DEPTH))).toEqual(nested(MAX_JSON_DEPTH));
+  });
+});
+
+describe('openCopy', () => {
+  it('freezes all but the outermost object, and marks nothing', () => {
+    const known = snapshot({ k: 1 });
+    const copy = openCopy({ a: { b: [1] }, known, gone: undefined });
+
+    expect(copy).toStrictEqual({ a: { b: [1] }, known: { k: 1 } });
+    expect(Object.isFrozen(copy)).toBe(false);
+    expect(Object.values(copy).every(frozenInDepth)).toBe(true);
+    expect(isSnapshot(copy) || isSnapshot(copy['a'] as object)).toBe(false);
+    expect(copy['known']).toBe(known);
+  });
+
+  it('reads a getter once, and refuses what is not JSON or no object', () => {
+    let reads = 0;
+    const given = {
+      get a() {
+        reads += 1;
+        return reads;
+      },
+    };
+
+    expect([openCopy(given), reads]).toEqual([{ a: 1 }, 1]);
+    expect(() => openCopy({ a: { b: 1n } })).toThrow('a.b is a bigint');
+    expect(() => openCopy([1])).toThrow('the value is not an object');
+  });
+});
+
+describe('a limit', () => {
+  it('counts what is copied and what was copied before, itself included', () => {
+    const known = snapshot([1, [2]]);
+
+    expect(snapshot({ a: 1, known }, 6)).toEqual({ a: 1, known: [1, [2]] });
+    expect(() => snapshot({ a: 1, known }, 5)).toThrow('too many values');
+    expect(() => snapshot({ known, a: 1 }, 5)).toThrow('too many values');
+    expect(() => snapshot({ a: [1, 2, 3] }, 4)).toThrow('too many values');
+  });
+
+  it('is on the length of a list before any place is made for it', () => {
+    expect(() => snapshot({ a: new Array(2 ** 31) }, 100)).toThrow('too many values');
+  });
+
+  it('is on depth, too, where something stands that was copied before', () => {
+    const known = snapshot([[1]]);
+
+    expect(snapshot({ known }, 100, 3)).toEqual({ known: [[1]] });
+    expect(() => snapshot({ known }, 100, 2)).toThrow('nests deeper than 2');
+  });
+});
+
 describe('snapshotObject', () => {
   it.each([[[1]], ['text'], [null], [new Date(0)]])('refuses %j', (value) => {
     expect(() => snapshotObject(value)).toThrow('the value is not an object');
@@ -191,6 +291,16 @@ describe('freezeParsed', () => {
     expect(frozen).toBe(parsed);
     expect(frozenInDepth(frozen)).toBe(true);
     expect(isSnapshot(parsed.list[0]) && snapshot(frozen) === frozen).toBe(true);
+  });
+
+  it('leaves alone what every object inherits', () => {
+    const inherited = { deep: {} };
+    Object.assign(Object.prototype, { inherited });
+
+    const frozen = freezeParsed({ a: 1 });
+    Reflect.deleteProperty(Object.prototype, 'inherited');
+
+    expect([Object.isFrozen(frozen), Object.isFrozen(inherited)]).toEqual([true, false]);
   });
 
   it('gives scalars back', () => {

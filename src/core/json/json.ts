@@ -43,18 +43,16 @@ class Mark extends Same {
    * True only for values that are frozen in depth and can be shared and cached by identity. Not for
    * all that are.
    */
-  static isSnapshot(this: void, value: object): boolean {
-    return #known in value;
-  }
+  static readonly isSnapshot = (value: object): boolean => #known in value;
 
   /**
    * What is known about a snapshot, to be read and added to; `null` for any other value, which may
    * change under the same identity.
    */
-  static knownOf(this: void, value: object): Known | null {
+  static readonly knownOf = (value: object): Known | null => {
     if (!(#known in value)) return null;
     return (value.#known ??= { text: null, hash: '', hasher: null });
-  }
+  };
 }
 
 /** What was worked out about a snapshot, kept with it. */
@@ -96,8 +94,9 @@ export function snapshot(
   maxValues = Number.POSITIVE_INFINITY,
   maxDepth = MAX_JSON_DEPTH,
 ): JsonValue {
-  const isBounded = maxValues !== Number.POSITIVE_INFINITY || maxDepth !== MAX_JSON_DEPTH;
-  return copy(value, isBounded ? { isMarked: true, left: maxValues, maxDepth } : UNBOUNDED, opened);
+  const left = maxValues === Number.POSITIVE_INFINITY ? null : maxValues;
+  const isBounded = left !== null || maxDepth !== MAX_JSON_DEPTH;
+  return copy(value, isBounded ? { isMarked: true, left, maxDepth } : UNBOUNDED, opened);
 }
 
 /** Which limit of a snapshot a value is beyond, by the error that it gave. */
@@ -135,8 +134,8 @@ export function snapshotObject(value: unknown, maxValues?: number, maxDepth?: nu
 }
 
 /**
- * Makes a snapshot in place of JSON that the caller has just made or parsed and no other code holds.
- * Depth must have been checked before.
+ * Makes a snapshot in place of JSON that the caller has just made or parsed, and that no other code
+ * holds. Depth must have been checked before.
  */
 export function freezeParsed<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null || isSnapshot(value)) return value;
@@ -185,16 +184,12 @@ export const isDeeperThan = (value: unknown, limit: number): boolean =>
 interface Walk {
   /** Whether the copy and its parts can be asked for by identity. */
   readonly isMarked: boolean;
-  /** How many more values the copy may hold. */
-  left: number;
+  /** How many more values the copy may hold; `null` for any number. */
+  left: number | null;
   readonly maxDepth: number;
 }
 
-const UNMARKED: Walk = {
-  isMarked: false,
-  left: Number.POSITIVE_INFINITY,
-  maxDepth: MAX_JSON_DEPTH,
-};
+const UNMARKED: Walk = { isMarked: false, left: null, maxDepth: MAX_JSON_DEPTH };
 const UNBOUNDED: Walk = { ...UNMARKED, isMarked: true };
 
 /**
@@ -219,8 +214,10 @@ const refuse = (problem: string, outside: number): AlliumError =>
 
 /** `outside` is how many objects are open that belong to another copy. */
 function copy(value: unknown, walk: Walk, outside: number): JsonValue {
-  walk.left -= 1;
-  if (walk.left < 0) throw tooWide();
+  if (walk.left !== null) {
+    walk.left -= 1;
+    if (walk.left < 0) throw tooWide();
+  }
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -244,7 +241,7 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   const depth = at - outside;
   // Only values made here are marked, so this is JSON already.
   if (isSnapshot(value)) {
-    if (walk.left < Number.POSITIVE_INFINITY) demandRoom(value, walk, depth);
+    if (walk.left !== null) walk.left = roomBeside(value, walk.left, depth, walk.maxDepth);
     return value as JsonValue;
   }
   if (depth >= walk.maxDepth)
@@ -273,20 +270,26 @@ function copyObject(value: object, walk: Walk, outside: number): JsonValue {
   } finally {
     opened = at;
     open[at] = null;
+    steps[at] = null;
   }
 }
 
-/** A snapshot is not copied again, but it can make the value around it too wide or too deep. */
-function demandRoom(value: object, walk: Walk, outerDepth: number): void {
+/**
+ * How many values may still stand beside a snapshot. It is not copied again, but it can make the
+ * value around it too wide or too deep.
+ */
+function roomBeside(value: object, room: number, outerDepth: number, maxDepth: number): number {
+  let left = room;
   const pending = [{ node: value, depth: outerDepth + 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { node, depth } = next;
-    if (depth > walk.maxDepth) throw tooDeep(walk.maxDepth);
+    if (depth > maxDepth) throw tooDeep(maxDepth);
     const items = Object.values<unknown>(node as Record<string, unknown>);
-    walk.left -= items.length;
-    if (walk.left < 0) throw tooWide();
+    left -= items.length;
+    if (left < 0) throw tooWide();
     for (const item of items) if (isNode(item)) pending.push({ node: item, depth: depth + 1 });
   }
+  return left;
 }
 
 /**
@@ -322,7 +325,7 @@ function copyArray(
   outside: number,
 ): JsonValue[] {
   const { length } = value;
-  if (length > walk.left) throw tooWide();
+  if (walk.left !== null && length > walk.left) throw tooWide();
   const list = new Array<JsonValue>(length);
   for (let index = 0; index < length; index += 1) {
     steps[at] = index;

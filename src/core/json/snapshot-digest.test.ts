@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from './json-value.ts';
 import { canonicalJson } from './canonical.ts';
 import { canonicalHasher, snapshotDigest } from './hash-canonical.ts';
+import { writesSoFar } from './json-bytes.ts';
 import { snapshot } from './json.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
@@ -76,6 +77,35 @@ describe('snapshotDigest', () => {
     );
   });
 
+  it('is the same when the text is known before, and over what was written before', () => {
+    const key = { id: 'k', secret: 'secret' };
+    const [plain, signed] = [canonicalHasher(), canonicalHasher({ key })];
+
+    fc.assert(
+      fc.property(values, values, (value, other) => {
+        const known = fresh(value);
+        const text = canonicalJson(known);
+        plain(fresh(other));
+
+        expect(plain(known)).toBe(`sha256:${sha256(text)}`);
+        expect(signed(known)).toBe(
+          `hmac-sha256:k:${createHmac('sha256', key.secret).update(text).digest('hex')}`,
+        );
+      }),
+    );
+  });
+
+  it('counts as a writing, whether the text is known or not', () => {
+    const value = fresh({ a: 1 });
+    const before = writesSoFar;
+    digestOf({ a: 1 });
+    canonicalJson(value);
+
+    expect(writesSoFar).toBe(before + 2);
+    snapshotDigest(value, NO_HEAD, 'hex');
+    expect(writesSoFar).toBe(before + 3);
+  });
+
   it('writes numbers as they are', () => {
     fc.assert(
       fc.property(numbers, (value) => {
@@ -106,6 +136,12 @@ describe('snapshotDigest', () => {
     1e21,
     5e-324,
     0.1 + 0.2,
+    999_999_999.99,
+    1e9,
+    1e9 + 0.01,
+    4294967296,
+    -0.004,
+    0.005,
   ])('writes %d', (value) => {
     expect(digestOf([value])).toBe(sha256(canonicalJson([value])));
   });

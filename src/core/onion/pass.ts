@@ -234,7 +234,10 @@ export type Check =
   | { readonly at: 'guard' | 'ask'; readonly run: Guard; readonly owner: null }
   | { readonly at: 'gate'; readonly run: Gate; readonly owner: string | null };
 
-/** One layer's declared change of arguments after an approval. */
+/**
+ * One layer's declared change of arguments after an approval. A type, because no interface is JSON
+ * to the compiler.
+ */
 export type Rewrite = {
   readonly layer: string;
   readonly paths: readonly string[];

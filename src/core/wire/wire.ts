@@ -43,34 +43,26 @@ function convertRecord(record: object, to: Spelling): JsonObject {
 }
 
 function convert(value: unknown, to: Spelling, place: Place): JsonValue {
-  if (isScalar(value)) return value;
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value !== 'object' || place.reach === 'none') return snapshotAt(value, place);
   if (place.depth >= MAX_JSON_DEPTH)
     throw notJson(pathOf(place), `nests deeper than ${MAX_JSON_DEPTH}`);
-  if (Array.isArray(value))
-    return place.reach === 'here' ? snapshotAt(value, place) : convertItems(value, to, place);
+  if (Array.isArray(value)) {
+    if (place.reach === 'here') return snapshotAt(value, place);
+    const { member, reach } = place;
+    const depth = place.depth + 1;
+    const items: JsonValue[] = [];
+    for (let step = 0; step < value.length; step += 1)
+      items.push(convert(value[step], to, { above: place, step, member, depth, reach }));
+    return Object.freeze(items);
+  }
   const prototype: unknown = Object.getPrototypeOf(value);
   // Dates and the like say themselves what they are as JSON.
   if (prototype !== Object.prototype && prototype !== null)
     return convert(snapshotAt(value, place), to, place);
   // Any object can be read by its own names.
   return convertMembers(value as Readonly<Record<string, unknown>>, to, place);
-}
-
-const isScalar = (value: unknown): value is string | number | boolean | null =>
-  typeof value === 'string' ||
-  typeof value === 'boolean' ||
-  value === null ||
-  Number.isFinite(value);
-
-function convertItems(items: readonly unknown[], to: Spelling, above: Place): readonly JsonValue[] {
-  const { member, reach } = above;
-  const depth = above.depth + 1;
-  const converted: JsonValue[] = [];
-  for (let step = 0; step < items.length; step += 1) {
-    converted.push(convert(items[step], to, { above, step, member, depth, reach }));
-  }
-  return Object.freeze(converted);
 }
 
 function convertMembers(
@@ -88,7 +80,8 @@ function convertMembers(
     if (Object.hasOwn(converted, name))
       throw notJson(pathOf(above), `has two members that become "${name}"`);
     let item: JsonValue;
-    if (isScalar(value)) item = value;
+    // Most are strings.
+    if (typeof value === 'string') item = value;
     else {
       const member = spellings.camel;
       const reach = reachBelow(above.reach, above.member, member);

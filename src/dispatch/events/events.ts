@@ -46,17 +46,6 @@ export function createEventHub(logger: Logger): EventHub {
   const failed = (thrown: unknown) =>
     logger.warn({ error: describeThrown(thrown) }, 'an event listener failed');
 
-  const tell = (told: readonly Listener[], event: ToolEvent): void => {
-    for (const listener of told) {
-      try {
-        const answer = listener(event);
-        if (answer instanceof Promise) answer.catch(failed);
-      } catch (thrown) {
-        failed(thrown);
-      }
-    }
-  };
-
   return {
     on(name, listener) {
       checkOptions('on', { event: name, listener }, HEARD);
@@ -72,7 +61,8 @@ export function createEventHub(logger: Logger): EventHub {
     emit(name, build, call, news) {
       const own = listeners.get(name) ?? NOBODY;
       const all = listeners.get('*') ?? NOBODY;
-      if (own.length === 0 && all.length === 0) return;
+      const told = own.length === 0 ? all : [...own, ...all];
+      if (told.length === 0) return;
       let event: ToolEvent;
       try {
         event = build(call, news);
@@ -81,8 +71,14 @@ export function createEventHub(logger: Logger): EventHub {
         logger.error({ event: name, error: describeThrown(thrown) }, 'an event could not be made');
         return;
       }
-      tell(own, event);
-      tell(all, event);
+      for (const listener of told) {
+        try {
+          const answer = listener(event);
+          if (answer instanceof Promise) answer.catch(failed);
+        } catch (thrown) {
+          failed(thrown);
+        }
+      }
     },
   };
 }

@@ -50,12 +50,35 @@ describe('readArguments', () => {
     ['half a character in a name', '{"\\ud800": 1}', 'surrogate'],
     ['half a character in a text', '{"a": "\\ud800"}', 'surrogate'],
     ['half a character, as object', { a: '\ud800' }, 'surrogate'],
+    ['half a character in a list, as object', { a: ['x', '\ud800'] }, 'surrogate'],
+    ['half a character in a name, as object', { a: { '\ud800': 1 } }, 'surrogate'],
+    ['half a character in what was copied before', { a: snapshot(['\ud800']) }, 'surrogate'],
+    ['a number without end, as object', { a: [Number.POSITIVE_INFINITY] }, 'not a finite number'],
+    ['a name that sets a prototype, as object', JSON.parse('{"a":[{"__proto__":1}]}'), '__proto__'],
     ['a number without end', '{"a": 1e400}', 'too large'],
     ['a name that sets a prototype, deep inside', '{"a": [{"__proto__": 1}]}', '__proto__'],
     ['no object', '[]', 'got a list'],
     ['nothing', undefined, 'got undefined'],
   ])('says what is wrong with %s', (_what, given, words) => {
     expect(problemOf(given)).toContain(words);
+  });
+
+  it('says first what is too large, then what cannot be dealt with, in its order', () => {
+    const half = 'x\ud800';
+
+    expect(problemOf({ a: half, b: 'x'.repeat(2000) })).toContain('too large');
+    expect(problemOf({ a: half, b: JSON.parse('{"__proto__":1}') as object })).toContain(
+      'surrogate',
+    );
+    expect(problemOf({ b: JSON.parse('{"__proto__":1}') as object, a: half })).toContain(
+      '__proto__',
+    );
+  });
+
+  it('holds to what it says where there is no limit on bytes', () => {
+    const { problem } = readArguments({ a: '\ud800' }, { ...limits, maxArgsBytes: Infinity });
+
+    expect(problem).toContain('surrogate');
   });
 
   it('takes what is just within the limits', () => {

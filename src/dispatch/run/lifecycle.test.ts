@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { annotate, refuse, withResult } from '../../core/onion/results.ts';
 import { settle } from '../../../conformance/test-kit.ts';
+import { auditLog } from '../../../middleware/index.ts';
 import { isAlliumError } from '../../core/contract/errors.ts';
 import { defineLayer, passThrough } from '../../core/contract/layer.ts';
 import { defineTool } from '../../tools/define-tool.ts';
+import type { EventListener } from '../events/events.ts';
 import { setup, storyOf } from '../testing.fixture.ts';
+
+const frozenInDepth = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (Object.isFrozen(value) && Object.values(value).every(frozenInDepth));
 
 const tracing = (name: string, trace: string[], observes: boolean) =>
   defineLayer({
@@ -181,6 +188,41 @@ describe('the lifecycle of a call', () => {
     expect(logger.lines.filter((line) => line.includes('an event could not be made'))).toHaveLength(
       1,
     );
+  });
+
+  it('tells those who listened when an event came, each once, those of its name first', async () => {
+    const { governed } = setup();
+    const told: string[] = [];
+    const late = () => void told.push('late');
+    const all: EventListener<'*'> = ({ type }) => void (type === 'tool_call' && told.push('all'));
+    governed.on('*', all);
+    governed.on('*', all);
+    const offFirst = governed.on('tool_call', () => {
+      told.push('first');
+      offFirst();
+      offSecond();
+      governed.on('tool_call', late);
+    });
+    const offSecond = governed.on('tool_call', () => void told.push('second'));
+
+    await governed.call({ name: 'echo', arguments: { text: 'a' } });
+    const before = told.splice(0);
+    await governed.call({ name: 'echo', arguments: { text: 'a' } });
+
+    expect(before).toEqual(['first', 'second', 'all']);
+    expect(told).toEqual(['late', 'all']);
+  });
+
+  it('shows every listener the same event, which none can change', async () => {
+    const { governed } = setup({ layers: [auditLog('cloud')] });
+    const heard: unknown[][] = [[], []];
+    for (const events of heard) governed.on('*', (event) => void events.push(event));
+
+    await governed.call({ name: 'echo', arguments: { text: 'a' } });
+
+    expect(heard[0]?.length).toBe(4);
+    expect(heard[0]?.every((event, index) => event === heard[1]?.[index])).toBe(true);
+    expect(heard[0]?.every(frozenInDepth)).toBe(true);
   });
 
   it('stops telling a listener that was taken off', async () => {
