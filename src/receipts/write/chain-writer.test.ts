@@ -196,6 +196,24 @@ describe('a chain writer', () => {
     expect(await kindsIn(dir)).toEqual([]);
   });
 
+  it('writes again what failed, and not what was written before it', async () => {
+    const dir = testFolder();
+    let writes = 0;
+    const write = (file: number, bytes: Buffer) => {
+      writes += 1;
+      return writes === 2 ? Promise.reject(failure('EIO')) : systemFiles.write(file, bytes);
+    };
+    const sink = testSink(dir, { maxFileBytes: 4096 }, { write });
+    const ids = Array.from({ length: 20 }, (_, nth) => `c${nth}`);
+    for (const id of ids.slice(0, 19)) sink.append('s', receipt(id), 'background');
+    await expect(sink.flush()).rejects.toThrow('EIO');
+    sink.append('s', receipt('c19'), 'background');
+    await sink.close();
+
+    expect([...callIdsIn(dir)].sort()).toEqual([...ids].sort());
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
   it('keeps the order when receipts come while a write fails', async () => {
     const dir = testFolder();
     const sink = testSink(dir, {}, failing('write', 'EIO', 1).files);
