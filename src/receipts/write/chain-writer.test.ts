@@ -138,6 +138,20 @@ describe('a chain writer', () => {
     expect(await kindsIn(dir)).toEqual([]);
   });
 
+  it('does not ask again for ever where the system takes nothing', async () => {
+    const dir = testFolder();
+    let left = 3;
+    const write = (file: number, bytes: Buffer) =>
+      (left -= 1) < 0 ? systemFiles.write(file, bytes) : Promise.resolve(0);
+    const sink = testSink(dir, {}, { write });
+
+    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow('no reason known');
+    left = 0;
+    await sink.append('s', receipt('b'), 'write').kept;
+    expect(callIdsIn(dir)).toEqual(['a', 'b']);
+    await sink.close();
+  });
+
   it('leaves alone what other sessions have under way, also when its own write fails or is cut short', async () => {
     const dir = testFolder();
     let [nth, isWell] = [0, false];
