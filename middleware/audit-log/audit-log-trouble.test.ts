@@ -9,7 +9,7 @@ import {
   ok,
   type ToolLayer,
 } from '../../src/index.ts';
-import type { Receipt, ReceiptSink } from '../../src/receipts/index.ts';
+import type { LocalReceiptSink, Receipt, ReceiptSink } from '../../src/receipts/index.ts';
 import { auditLog } from './audit-log.ts';
 import { heldSink, memoryFiles, runThrough, troubledSink } from './testing.fixture.ts';
 
@@ -240,6 +240,41 @@ describe('auditLog with receipt files in trouble', () => {
       'audit_unavailable',
     );
     expect(files.lines.map(({ receipt }) => receipt.session_id)).toEqual(['a']);
+  });
+
+  it('hears of receipts in the background that files of the host’s own could not write', async () => {
+    const files = Object.assign(memoryFiles(), { ready: () => null });
+    const layer = auditLog({ sink: files, durability: 'background', onSinkError: 'warn' });
+    const { call } = lineOf(layer);
+    files.trouble = 'write';
+    await call('a');
+    await settle();
+    files.trouble = 'none';
+
+    expect((await call('b')).audit).toMatchObject({ layers: [{ status: 'ok', lost: 1 }] });
+  });
+
+  it.each<[string, () => unknown]>([
+    ['nothing', () => undefined],
+    ['an object', () => ({})],
+    ['a thenable that settles twice', () => ({ then: (is: () => void) => (is(), is()) })],
+  ])('takes files for ready that answer with %s', async (_name, ready) => {
+    const files = Object.assign(memoryFiles(), { ready: ready as LocalReceiptSink['ready'] });
+    const { call, executor } = lineOf(auditLog(files));
+
+    expect((await call('a')).status).toBe('ok');
+    expect(executor.calls).toHaveLength(1);
+    expect(idsOf(files.lines.map((line) => line.receipt))).toEqual(['a']);
+  });
+
+  it('holds calls back while files throw instead of answering', async () => {
+    const ready = (): never => {
+      throw new Error('no');
+    };
+    const { call, executor } = lineOf(auditLog(Object.assign(memoryFiles(), { ready })));
+
+    expect(await call('a')).toMatchObject({ status: 'audit_unavailable', executed: 'no' });
+    expect(executor.calls).toHaveLength(0);
   });
 
   it('names no place where there is none', async () => {

@@ -4,7 +4,9 @@ import {
   annotate,
   canonicalJson,
   defineLayer,
+  defineTool,
   fail,
+  governTools,
   hashCanonical,
   type JsonValue,
   ok,
@@ -130,6 +132,27 @@ describe('a receipt', () => {
       executed_hash: null,
       status: 'executor_error',
     });
+  });
+
+  it.each<[unknown, string | undefined]>([
+    [{ server: 'files' }, 'files'],
+    [{ server: 5 }, undefined],
+    [{}, undefined],
+    [null, undefined],
+    ['files', undefined],
+  ])('names the server of a tool whose metadata say %j of it', async (mcp, server) => {
+    const sink = recordingSink<Receipt>();
+    const read = defineTool({
+      name: 'read',
+      description: 'Reads.',
+      inputSchema: { type: 'object' },
+      metadata: { mcp: mcp as JsonValue },
+      execute: () => 1,
+    });
+    const governed = governTools({ tools: [read], layers: [auditLog(sink)] });
+    await governed.call({ name: 'read', arguments: {} });
+
+    expect(sink.records.map((receipt) => receipt.server)).toEqual([server]);
   });
 
   it.each([[0], [''], [false], [[]]])('has a hash for a result that is %j', async (value) => {

@@ -138,6 +138,20 @@ describe('a chain writer', () => {
     expect(await kindsIn(dir)).toEqual([]);
   });
 
+  it('does not ask again for ever where the system takes nothing', async () => {
+    const dir = testFolder();
+    let left = 3;
+    const write = (file: number, bytes: Buffer) =>
+      (left -= 1) < 0 ? systemFiles.write(file, bytes) : Promise.resolve(0);
+    const sink = testSink(dir, {}, { write });
+
+    await expect(sink.append('s', receipt('a'), 'write').kept).rejects.toThrow('no reason known');
+    left = 0;
+    await sink.append('s', receipt('b'), 'write').kept;
+    expect(callIdsIn(dir)).toEqual(['a', 'b']);
+    await sink.close();
+  });
+
   it('leaves alone what other sessions have under way, also when its own write fails or is cut short', async () => {
     const dir = testFolder();
     let [nth, isWell] = [0, false];
@@ -193,6 +207,24 @@ describe('a chain writer', () => {
     await sink.close();
 
     expect(callIdsIn(dir)).toEqual(['a', 'b']);
+    expect(await kindsIn(dir)).toEqual([]);
+  });
+
+  it('writes again what failed, and not what was written before it', async () => {
+    const dir = testFolder();
+    let writes = 0;
+    const write = (file: number, bytes: Buffer) => {
+      writes += 1;
+      return writes === 2 ? Promise.reject(failure('EIO')) : systemFiles.write(file, bytes);
+    };
+    const sink = testSink(dir, { maxFileBytes: 4096 }, { write });
+    const ids = Array.from({ length: 20 }, (_, nth) => `c${nth}`);
+    for (const id of ids.slice(0, 19)) sink.append('s', receipt(id), 'background');
+    await expect(sink.flush()).rejects.toThrow('EIO');
+    sink.append('s', receipt('c19'), 'background');
+    await sink.close();
+
+    expect([...callIdsIn(dir)].sort()).toEqual([...ids].sort());
     expect(await kindsIn(dir)).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, testClock } from '../../../conformance/index.ts';
 import { composeToolCallers, type Next, ok, type ToolLayer } from '../../index.ts';
@@ -71,6 +72,22 @@ describe('the metrics of calls', () => {
     await run([layer]);
 
     expect(await read()).toMatchObject([{ value: { count: 1 } }, { value: 1 }]);
+  });
+
+  it('have instruments that are made once for each provider', async () => {
+    let made = 0;
+    const instrument = () => ((made += 1), { record: () => {}, add: () => {} });
+    const meter = { createHistogram: instrument, createCounter: instrument };
+    const layer = telemetry();
+    const callTwice = async () => {
+      metrics.disable();
+      metrics.setGlobalMeterProvider({ getMeter: () => meter } as never);
+      await run([layer]);
+      await run([layer]);
+      return made;
+    };
+
+    expect([await callTwice(), await callTwice()]).toEqual([3, 6]);
   });
 
   it('count lost records by sink, also where OpenTelemetry is not a sink', async () => {
