@@ -61,6 +61,29 @@ describe('redaction redactor', () => {
     expect(result.audit?.metadata).toEqual({ redactedIn: ['a'], redactedOut: [] });
   });
 
+  it('redactor may clean other texts with the layer that asks it', async () => {
+    const cleaned: (string | undefined)[] = [];
+    const told: ToolProgress[] = [];
+    const layer = redaction({
+      detectors: ['secrets', 'email'],
+      redactor: () => (cleaned.push(layer.scrub?.(`password = "hunter2xyz" of ${EMAIL}`)), {}),
+    });
+    const result = await run(
+      layer,
+      { toolArgs: { a: SECRET }, report: (progress) => void told.push(progress) },
+      async (call) => (call.report({ message: `got ${SECRET}` }), ok(call, { b: `x ${SECRET}` })),
+    );
+
+    expect(result).toMatchObject({
+      arguments: { a: '[redacted:github]' },
+      result: { b: 'x [redacted:github]' },
+    });
+    expect(told).toEqual([{ message: 'got [redacted:github]' }]);
+    expect(cleaned).toEqual(
+      Array.from({ length: 3 }, () => 'password = "[redacted:password]" of [redacted:email]'),
+    );
+  });
+
   it('redactor decides for every surface: what it took out is gone from the others too', async () => {
     const content: readonly ContentBlock[] = [
       { type: 'text', text: JSON.stringify({ owner: 'Lord Byron', id: 7 }) },

@@ -67,9 +67,9 @@ let finder: AnchorFinder | undefined;
 /** `pwd=abc` is the shortest that can hold anything. */
 const MIN_TEXT = 7;
 
-/** What `find` works with, until it is called again. */
+/** What `find` works with, until it is called again: like `reading.ts`, in one place for all texts. */
 let reading: Reading = startReading('', startEffort());
-let told: Emit = () => {};
+let emit: Emit = () => {};
 let hints: number[] = [];
 
 /**
@@ -78,10 +78,10 @@ let hints: number[] = [];
  */
 export const secretDetector: Detector = Object.freeze<Detector>({
   group: 'secrets',
-  find(text, emit, effort) {
+  find(text, tell, effort) {
     if (text.length < MIN_TEXT) return undefined;
     reading = startReading(text, effort);
-    told = emit;
+    emit = tell;
     if (hints.length > 0) hints = [];
     crowd.start = -1;
     if (hidden.length > 0) hidden = [];
@@ -104,13 +104,13 @@ const lookAt: Hit = (index, start, stops) => {
   if (crowd.start !== -1 && isInCrowd(start, end)) return crowd.end;
   if (!spend(reading.effort, start, A_GLANCE + stops * A_STOP)) return beginCrowd(start, end);
   if (lead.hints) hints.push(start);
-  lead.look(reading, start, end, foundBy);
+  lead.look(reading, start, end, found);
   return 0;
 };
 
-const foundBy: Emit = (start, end, label) => {
+const found: Emit = (start, end, label) => {
   spend(reading.effort, start, A_FINDING);
-  told(start, end, label);
+  emit(start, end, label);
 };
 
 /**
@@ -161,9 +161,9 @@ function endCrowd(): void {
   const { start, end } = crowd;
   const { text } = reading;
   const rest = text.slice(end, end + MAX_REST).search(/[\r\n]/);
-  told(start, end + Math.max(0, rest), 'secret');
+  emit(start, end + Math.max(0, rest), 'secret');
   const header = lastHeader(text.slice(start, end));
-  if (header !== -1) privateKey(reading, start + header, end, told);
+  if (header !== -1) privateKey(reading, start + header, end, emit);
   if (end - start > 2 * EDGE) hidden.push([start + EDGE, end - EDGE]);
   crowd.start = -1;
 }
