@@ -203,7 +203,7 @@ describe('memoryCounters', () => {
   it('maxKeys does not forget the key that its owner still runs into', () => {
     const store = memoryCounters({ maxKeys: 2 });
     const takeAs = (key: string) =>
-      (store.take(key, { max: 1, windowMs: null, now: 0, owner: 'one' }) as Taken).admitted;
+      store.take(key, { max: 1, windowMs: null, now: 0, owner: 'one' }).admitted;
 
     expect(['a', 'b', 'a', 'c', 'a'].map(takeAs)).toEqual([true, true, false, true, false]);
   });
@@ -220,7 +220,7 @@ describe('memoryCounters', () => {
       }),
     );
 
-    expect((taken as Taken[]).map(({ count }) => count)).toEqual([1, 2, 3, 4, 4]);
+    expect(taken.map(({ count }) => count)).toEqual([1, 2, 3, 4, 4]);
     expect(taken.at(-1)).toMatchObject({ admitted: false });
   });
 
