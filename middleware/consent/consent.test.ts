@@ -204,6 +204,22 @@ describe('consent', () => {
     }
   });
 
+  it('cleans what a decider said of itself on the approval, as on the record', async () => {
+    const cleaner = defineLayer({
+      name: 'cleaner',
+      scrub: (text) => text.replaceAll(SECRET, '[gone]'),
+      caller: (call, next) => next(call),
+    });
+    const said = { decidedBy: `rule for ${SECRET}`, reason: `it says ${SECRET}` };
+    const { result } = await run(() => ({ decision: 'approved', ...said }), {}, [cleaner]);
+
+    expect(result.approval).toMatchObject({
+      decidedBy: 'rule for [gone]',
+      reason: 'it says [gone]',
+    });
+    expect(JSON.stringify(result)).not.toContain(SECRET);
+  });
+
   it('has the last word on audit.consent: nothing inside can forge it', async () => {
     const { result } = await run(() => ({ decision: 'approved', decidedBy: 'ada' }), {}, [forging]);
 

@@ -289,6 +289,39 @@ describe('idempotency under concurrency', () => {
     expect(ended).toEqual(['policy_blocked', 'outcome_unknown']);
   });
 
+  it('mode effect: what a call that was called off comes to late ends no wait for the next one', async () => {
+    const clock = testClock();
+    const leaving = new AbortController();
+    const steps: (() => void)[] = [];
+    const step = () => new Promise<void>((resolve) => steps.push(resolve));
+    const gate = defineLayer({
+      name: 'gate',
+      async caller(call, next) {
+        if (call.callId !== 'first') return next(call);
+        await step();
+        return refuse(call, 'policy_blocked', 'too late');
+      },
+    });
+    const stack = composeToolCallers([idempotency({ mode: 'effect' }), gate], { clock });
+    const slow: Next = async (call) => {
+      await step();
+      return ok(call, 'done');
+    };
+    void stack(makeCall({ callId: 'first', signal: leaving.signal }), slow);
+    leaving.abort();
+    const second = stack(makeCall({ callId: 'second' }), slow);
+    steps[0]?.();
+    await clock.advance(100);
+    const third = stack(makeCall({ callId: 'third' }), slow);
+    steps[1]?.();
+    await clock.advance(100);
+
+    expect(await second).toMatchObject({ result: 'done', executed: 'yes' });
+    const { result, executed, audit } = await third;
+    expect({ result, executed }).toEqual({ result: 'done', executed: 'no' });
+    expect(audit?.layers).toMatchObject([{ name: 'idempotency', status: 'waited' }]);
+  });
+
   it('mode effect leaves nothing behind of a wait for another process', async () => {
     const clock = testClock();
     const store = memoryClaims({ clock });

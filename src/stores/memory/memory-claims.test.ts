@@ -73,6 +73,51 @@ describe('memoryClaims', () => {
     expect(store.claim('c', by('c'))).toEqual({ won: true });
   });
 
+  it('maxKeys makes room for any claim with repeatable work that has ended', async () => {
+    const { store, finish } = start({ maxKeys: 2 });
+    for (const key of ['a', 'b']) await finish(key, { repeatable: true });
+
+    expect(store.claim('c', by('c'))).toEqual({ won: true });
+    expect([store.get('a'), store.get('b')]).toMatchObject([null, { state: 'done' }]);
+  });
+
+  it('maxKeys forgets an unknown end only a day after its time', async () => {
+    const { clock, store } = start({ maxKeys: 1, ttlMs: 1000 });
+    await store.claim('a', by('a'));
+    await store.complete('a', 'a', { state: 'unknown', answer: null });
+
+    await clock.advance(86_400_999);
+    expect(() => store.claim('b', by('b'))).toThrow('too many claims');
+    await clock.advance(1);
+    expect(store.claim('b', by('b'))).toEqual({ won: true });
+  });
+
+  it('remembers an end that became known after all like any other', async () => {
+    const { clock, store } = start({ maxKeys: 2, ttlMs: 1000 });
+    for (const key of ['a', 'b']) {
+      await store.claim(key, by(key));
+      await store.complete(key, key, { state: 'unknown', answer: null });
+    }
+    await store.complete('a', 'a', { ...answer(1), ttlMs: 1e9 });
+    await clock.advance(86_401_000);
+
+    expect(store.claim('c', by('c'))).toEqual({ won: true });
+    expect([store.get('a'), store.get('b')]).toMatchObject([{ state: 'done' }, null]);
+  });
+
+  it('gives an owner back the room of what it gave up', async () => {
+    const { store } = start({ maxKeys: 4 });
+    for (let round = 0; round < 10; round += 1) {
+      expect(store.claim('k', by('t', { owner: 'one' }))).toEqual({ won: true });
+      expect(store.release('k', 't')).toBe(true);
+    }
+    await store.claim('k', by('t', { owner: 'one' }));
+    await store.claim('l', by('t', { owner: 'one' }));
+
+    expect(() => store.claim('m', by('t', { owner: 'one' }))).toThrow('too many claims');
+    expect(store.claim('m', by('t', { owner: 'two' }))).toEqual({ won: true });
+  });
+
   it('ttlMs holds where whoever completes does not say', async () => {
     const { clock, store, finish } = start({ ttlMs: 50 });
     await finish('a');

@@ -200,6 +200,30 @@ describe('memoryCounters', () => {
     expect(take(store, 'a', 1, null, 1e12).admitted).toBe(false);
   });
 
+  it('maxKeys does not forget the key that its owner still runs into', () => {
+    const store = memoryCounters({ maxKeys: 2 });
+    const takeAs = (key: string) =>
+      store.take(key, { max: 1, windowMs: null, now: 0, owner: 'one' }).admitted;
+
+    expect(['a', 'b', 'a', 'c', 'a'].map(takeAs)).toEqual([true, true, false, true, false]);
+  });
+
+  it('counts a key once, whether or not it is said whose it is', () => {
+    const store = memoryCounters();
+    const owners = [undefined, 'one', 'one', undefined, 'two'];
+    const taken = owners.map((owner) =>
+      store.take('k', {
+        max: 4,
+        windowMs: null,
+        now: 0,
+        ...(owner === undefined ? {} : { owner }),
+      }),
+    );
+
+    expect(taken.map(({ count }) => count)).toEqual([1, 2, 3, 4, 4]);
+    expect(taken.at(-1)).toMatchObject({ admitted: false });
+  });
+
   it.each([[null], [{ maxKeys: 0 }], [{ maxKeys: 1.5 }], [{ keys: 5 }]])(
     'refuses %j',
     (options) => {
