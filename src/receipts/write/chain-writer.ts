@@ -3,7 +3,6 @@
  * meanwhile in the next one.
  */
 
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { AlliumError, isAlliumError } from '../../core/contract/errors.ts';
 import type { HashKey } from '../../core/json/hash-canonical.ts';
 import { bytes, NOT_PLAIN } from '../../core/json/json-bytes.ts';
@@ -66,6 +65,12 @@ interface Waiting {
 /** What failed is kept for another try, but not without end. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
+/**
+ * How long receipts that no call waits for are gathered. A write of its own for each takes as long
+ * as half a call, and the next call waits behind it.
+ */
+const GATHER_MS = 5;
+
 const KEPT = Promise.resolve();
 
 /** What a writer has before it. */
@@ -78,6 +83,8 @@ interface Queue {
   seq: number;
   failure: Error | null;
   running: Promise<void> | null;
+  /** Ends the gathering; `null` while nothing is gathered. */
+  hurry: (() => void) | null;
 }
 
 /**
@@ -97,6 +104,7 @@ export function createChainWriter(
     seq: chain.end.count,
     failure: null,
     running: null,
+    hurry: null,
   };
   return {
     append(build, durability) {
@@ -160,6 +168,7 @@ function appended(queue: Queue, seq: number, uri: string, durability: Durability
   queue.seq = seq;
   const kept = durability === 'background' ? KEPT : waiterFor(queue, durability);
   void start(queue);
+  if (durability !== 'background') queue.hurry?.();
   return { uri, kept };
 }
 
@@ -168,8 +177,8 @@ const start = (queue: Queue): Promise<void> => (queue.running ??= run(queue));
 async function run(queue: Queue): Promise<void> {
   const { written, synced } = queue.waiting;
   // What is appended in one go is written in one go. Where no call waits for its receipt, calls
-  // that are under way come first: in this turn of the event loop nothing is chained or written.
-  await (written === null && synced === null ? turnOfTheLoop() : KEPT);
+  // that are under way come first.
+  await (written === null && synced === null ? gathered(queue) : KEPT);
   do {
     await writeOut(queue);
     // After a failure only receipts that calls wait for are tried at once; others go with the next
@@ -181,7 +190,18 @@ async function run(queue: Queue): Promise<void> {
   queue.running = null;
 }
 
+const gathered = (queue: Queue): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => queue.hurry?.(), GATHER_MS);
+    queue.hurry = () => {
+      clearTimeout(timer);
+      queue.hurry = null;
+      resolve();
+    };
+  });
+
 async function settle(queue: Queue): Promise<void> {
+  queue.hurry?.();
   while (queue.running !== null) await queue.running;
   if (queue.failure !== null) throw queue.failure;
 }
