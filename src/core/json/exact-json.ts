@@ -81,7 +81,8 @@ function parsed(text: string): JsonValue | undefined {
  * U+2028, U+2029), or that a reader drops or takes for a mark (delete, C1 controls, U+FEFF). Those
  * below U+0020 are escaped already.
  */
-const SPLITTING = /[\u007f-\u009f\u2028\u2029\ufeff]/g;
+const SPLITTING = /[\u007f-\u009f\u2028\u2029\ufeff]/;
+const EACH_SPLITTING = new RegExp(SPLITTING, 'g');
 
 /**
  * A value as one line for every reader of lines. Whatever it escapes is the same text again for who
@@ -89,7 +90,7 @@ const SPLITTING = /[\u007f-\u009f\u2028\u2029\ufeff]/g;
  */
 export function exactLine(value: object): string {
   const text = JSON.stringify(value);
-  return text.search(SPLITTING) === -1 ? text : text.replace(SPLITTING, escaped);
+  return SPLITTING.test(text) ? text.replace(EACH_SPLITTING, escaped) : text;
 }
 
 const escaped = (character: string): string =>
@@ -112,58 +113,61 @@ const [
   CLOSE_BRACE,
 ] = [34, 44, 45, 48, 57, 91, 92, 93, 123, 125] as const;
 
+/** A text while it is read from first to last. */
+interface Reading {
+  readonly text: string;
+  /** Where the next escape stands: found once, or looking for it would take the square of the length. */
+  escape: number;
+  /** The names of every object that is open here; `null` for an array. */
+  readonly open: (Set<string> | null)[];
+  readonly names: string[];
+  doubtful: Set<string> | null;
+  problem: string | null;
+}
+
 /**
  * One pass over a text that `JSON.parse` has taken, so that only its tokens have to be found.
  * Counts instead of recursing.
  */
 function doubtIn(text: string): Doubt {
-  const names: string[] = [];
-  const doubtful = new Set<string>();
-  /** The names of every object that is open here; `null` for an array. */
-  const open: (Set<string> | null)[] = [];
-  const strings = stringReader(text);
+  const reading: Reading = {
+    text,
+    escape: text.indexOf('\\'),
+    open: [],
+    names: [],
+    doubtful: null,
+    problem: null,
+  };
+  const { open } = reading;
   let isName = false;
-  let problem: string | null = null;
-
-  const complainOfValue = (what: string): void => {
-    problem ??= what;
-    if (open.length === 1) doubtful.add(names.at(-1) ?? '');
-  };
-  const takeName = (name: string): void => {
-    const own = open.at(-1);
-    if (own?.has(name) === true) problem ??= 'a member that stands twice';
-    if (!name.isWellFormed()) problem ??= HALF;
-    own?.add(name);
-    if (open.length === 1) names.push(name);
-  };
-  const takeString = (from: number, end: number): void => {
-    if (isName) return takeName(strings.nameAt(from, end));
-    if (!strings.isWellFormedAt(from, end)) complainOfValue(HALF);
-  };
-
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      const end = strings.endOf(at);
-      takeString(at, end);
+      const end = endOfString(text, at);
+      if (isName) takeName(reading, at, end);
+      else takeText(reading, at, end);
       isName = false;
       at = end;
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at);
       if (!survives(text.slice(at, end)))
-        complainOfValue('a number that would not be the same after it was read and written');
+        complainOfValue(
+          reading,
+          'a number that would not be the same after it was read and written',
+        );
       at = end;
     } else {
       if (code === OPEN_BRACE) open.push(new Set());
       else if (code === OPEN_BRACKET) open.push(null);
       else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop();
-      if (open.length > MAX_DEPTH) problem ??= 'something that nests too deep';
+      if (open.length > MAX_DEPTH) reading.problem ??= 'something that nests too deep';
       if (code === OPEN_BRACE || code === CLOSE_BRACE) isName = code === OPEN_BRACE;
-      else if (code === COMMA) isName = open.at(-1) != null;
+      else if (code === COMMA) isName = open[open.length - 1] != null;
       at += 1;
     }
   }
-  return { problem, names, doubtful };
+  const { problem, names, doubtful } = reading;
+  return { problem, names, doubtful: doubtful ?? NOTHING.doubtful };
 }
 
 /**
@@ -174,36 +178,48 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 16;
 
 const HALF = 'half of a surrogate pair';
 
-/**
- * The strings of a text from first to last: where the next escape stands is found once, or looking
- * for it would take the square of the length.
- */
-function stringReader(text: string) {
-  let escape = text.indexOf('\\');
-  const hasEscape = (from: number, end: number): boolean => {
-    if (escape !== -1 && escape < from) escape = text.indexOf('\\', from);
-    return escape !== -1 && escape < end;
-  };
-  const valueAt = (from: number, end: number): string =>
-    JSON.parse(text.slice(from, end)) as string; // It is the text of a string.
-  return {
-    /** The place behind the closing quote. */
-    endOf(from: number): number {
-      for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-        let backslashes = 0;
-        while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
-        if (backslashes % 2 === 0) return at + 1;
-      }
-      return text.length;
-    },
-    nameAt: (from: number, end: number): string =>
-      hasEscape(from, end) ? valueAt(from, end) : text.slice(from + 1, end - 1),
-    // Halves are only written with escapes: raw ones are no UTF-8.
-    isWellFormedAt: (from: number, end: number): boolean =>
-      !hasEscape(from, end) ||
-      !/\\u[dD][89a-fA-F]/.test(text.slice(from, end)) ||
-      valueAt(from, end).isWellFormed(),
-  };
+function complainOfValue(reading: Reading, what: string): void {
+  reading.problem ??= what;
+  if (reading.open.length === 1) (reading.doubtful ??= new Set()).add(reading.names.at(-1) ?? '');
+}
+
+function takeName(reading: Reading, from: number, end: number): void {
+  const { text, open, names } = reading;
+  const name = hasEscape(reading, from, end)
+    ? stringAt(text, from, end)
+    : text.slice(from + 1, end - 1);
+  const own = open[open.length - 1];
+  if (own?.has(name) === true) reading.problem ??= 'a member that stands twice';
+  if (!name.isWellFormed()) reading.problem ??= HALF;
+  own?.add(name);
+  if (open.length === 1) names.push(name);
+}
+
+/** Halves of surrogate pairs are only written with escapes: raw ones are no UTF-8. */
+function takeText(reading: Reading, from: number, end: number): void {
+  if (!hasEscape(reading, from, end)) return;
+  const { text } = reading;
+  if (!/\\u[dD][89a-fA-F]/.test(text.slice(from, end))) return;
+  if (!stringAt(text, from, end).isWellFormed()) complainOfValue(reading, HALF);
+}
+
+function hasEscape(reading: Reading, from: number, end: number): boolean {
+  const { text, escape } = reading;
+  if (escape !== -1 && escape < from) reading.escape = text.indexOf('\\', from);
+  return reading.escape !== -1 && reading.escape < end;
+}
+
+const stringAt = (text: string, from: number, end: number): string =>
+  JSON.parse(text.slice(from, end)) as string; // It is the text of a string.
+
+/** The place behind the closing quote. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+  return text.length;
 }
 
 /** A number ends where its digits, dot, signs and exponent do. */

@@ -87,7 +87,7 @@ describe('a chain writer', () => {
     await sink.close();
   });
 
-  it('begins at once where a call waits, and else when the event loop goes round', async () => {
+  it('begins at once where a call waits, and else gathers for a moment', async () => {
     const writes: number[] = [];
     const files = {
       write(file: number, bytes: Buffer) {
@@ -98,6 +98,7 @@ describe('a chain writer', () => {
     const sink = testSink(testFolder(), {}, files);
     sink.append('s', receipt('a'), 'background');
     for (let nth = 0; nth < 100; nth += 1) await Promise.resolve();
+    await new Promise(setImmediate);
     sink.append('s', receipt('b'), 'background');
 
     expect(writes).toEqual([]);
@@ -107,6 +108,12 @@ describe('a chain writer', () => {
     for (let nth = 0; nth < 100; nth += 1) await Promise.resolve();
     expect(writes).toEqual([2, 1]);
     await kept;
+    await sink.flush();
+    sink.append('s', receipt('d'), 'background');
+    const last = sink.append('s', receipt('e'), 'write');
+    for (let nth = 0; nth < 100; nth += 1) await Promise.resolve();
+    expect(writes).toEqual([2, 1, 2]);
+    await last.kept;
     await sink.close();
   });
 
