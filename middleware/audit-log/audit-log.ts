@@ -4,7 +4,6 @@ import {
   abortOf,
   annotate,
   attachReceipt,
-  checkOptions,
   clockOf,
   defineLayer,
   fail,
@@ -30,7 +29,7 @@ import {
   localReceiptSink,
   type ReceiptDraft,
 } from '../../src/receipts/index.ts';
-import { type AuditLogOptions, type AuditLogSink, OPTIONS } from './options.ts';
+import { type AuditLogOptions, type AuditLogSink, checkedOptions } from './options.ts';
 
 export type { AuditLogOptions, AuditLogSink };
 
@@ -56,7 +55,7 @@ interface Settings {
  * next call, which does not run until it is delivered.
  */
 export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
-  const options = checked(given);
+  const options = checkedOptions(given);
   const {
     sink,
     redact = [],
@@ -212,17 +211,6 @@ function answeredOrGone<T>(waiting: Promise<T>, call: ToolCall): Promise<T | nul
     });
   });
 }
-
-function checked(given: AuditLogSink | AuditLogOptions): AuditLogOptions {
-  const options = typeof given === 'object' ? given : { sink: given };
-  checkOptions('auditLog', options, OPTIONS);
-  // An event is told after the call: nothing would be kept before the tool runs.
-  if (options.sink === 'cloud')
-    checkOptions('auditLog', options, { ...OPTIONS, intent: NO_INTENT });
-  return options;
-}
-
-const NO_INTENT = { ...OPTIONS.intent, test: (value: unknown) => value === false };
 
 function localSinkOf(sink: AuditLogSink): LocalReceiptSink | null {
   if (sink === 'local' || sink === 'both') return localReceiptSink();

@@ -1,6 +1,7 @@
 /** The options of `auditLog`. */
 
 import {
+  checkOptions,
   expected,
   hashCanonical,
   type HashKey,
@@ -81,3 +82,15 @@ export const OPTIONS: OptionTable<AuditLogOptions> = {
   key: option(KEY, '`{ id, secret }` for HMACs, or `false` for plain SHA-256', 'the key of the receipt files; none for other sinks'),
   onSinkError: option(oneOf('block', 'warn'), "`'block'`: no call runs while receipts cannot be delivered; `'warn'`: calls run, and what is lost is counted", "`'block'`"),
 };
+
+/** Throws for what is wrong with the options of `auditLog`. */
+export function checkedOptions(given: AuditLogSink | AuditLogOptions): AuditLogOptions {
+  const options = typeof given === 'object' ? given : { sink: given };
+  checkOptions('auditLog', options, OPTIONS);
+  // An event is told after the call: nothing would be kept before the tool runs.
+  if (options.sink === 'cloud')
+    checkOptions('auditLog', options, { ...OPTIONS, intent: NO_INTENT });
+  return options;
+}
+
+const NO_INTENT = { ...OPTIONS.intent, test: (value: unknown) => value === false };

@@ -39,7 +39,7 @@ export interface ServerCallParts {
   readonly around: () => Around | null;
 }
 
-type Around = (
+export type Around = (
   exchange: Exchange,
   toolName: string,
   send: (meta: JsonObject) => Promise<WireMessage>,
