@@ -6,6 +6,7 @@ import type { JsonValue } from './json-value.ts';
 import { canonicalJson } from './canonical.ts';
 import { AlliumError } from '../contract/errors.ts';
 import { freezeParsed, MAX_JSON_DEPTH, snapshot } from './json.ts';
+import { writesSoFar } from './json-bytes.ts';
 import { howMany } from '../../../conformance/how-many.fixture.ts';
 
 /** What is usually done instead; kept to show what it gets wrong. */
@@ -192,6 +193,17 @@ describe('canonicalJson', () => {
     keys.mockRestore();
 
     expect({ again, reads }).toEqual({ again: text, reads: 0 });
+  });
+
+  it('writes the text of a snapshot once, unless it is long', () => {
+    const [short, long] = [snapshot({ a: [1] }), snapshot({ a: 'x'.repeat(5_000) })];
+    const writes = (value: JsonValue): number => {
+      const before = writesSoFar;
+      canonicalJson(value);
+      return writesSoFar - before;
+    };
+
+    expect([short, short, long, long].map(writes)).toEqual([1, 0, 1, 1]);
   });
 
   it('remembers nothing about values that can still change', () => {

@@ -3,8 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from './json-value.ts';
 import { canonicalJson } from './canonical.ts';
 import { changedPaths } from './changed-paths.ts';
+import { isSnapshot } from './json.ts';
 
 describe('changedPaths', () => {
+  it('answers with a snapshot, which goes into records as it is', () => {
+    expect(isSnapshot(changedPaths({ a: 1 }, { a: 2 }))).toBe(true);
+    expect(isSnapshot(changedPaths({}, {}))).toBe(true);
+  });
+
   it.each<[string, JsonValue, JsonValue, readonly string[]]>([
     ['nothing for equal values', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
     ['nothing for another order of members', { a: 1, b: 2 }, { b: 2, a: 1 }, []],
