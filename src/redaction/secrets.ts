@@ -67,7 +67,7 @@ let finder: AnchorFinder | undefined;
 /** `pwd=abc` is the shortest that can hold anything. */
 const MIN_TEXT = 7;
 
-/** What `find` works with, until it is called again: one place for all texts, as `reading.ts`. */
+/** What `find` works with until its next call, in one place for all texts as in `reading.ts`. */
 let reading: Reading = startReading('', startEffort());
 let emit: Emit = () => {};
 let hints: number[] = [];
