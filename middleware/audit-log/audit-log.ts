@@ -66,10 +66,8 @@ export function auditLog(given: AuditLogSink | AuditLogOptions): ToolLayer {
   const local = localSinkOf(sink);
   const blocks = onSinkError === 'block';
   const delivery = deliveryOf(sink, local, blocks);
-  const hash = hashValues(
-    redact,
-    options.key === false ? null : (options.key ?? local?.key ?? null),
-  );
+  const key = options.key ?? local?.key ?? null;
+  const hash = hashValues(redact, key === false ? null : key);
   const attach = sink === 'cloud' || sink === 'both';
   const settings: Settings = { delivery, durability, attach, blocks };
   return defineLayer({
@@ -230,29 +228,19 @@ function deliveryOf(
  * Layers that turn calls away or change them must be inside: otherwise the receipt is about another
  * call than was asked for, or there is none.
  */
-const ORDER: readonly OrderRule[] = [
-  must.outsideOf(
-    'consent',
-    'inside it, calls that a person or a rule refused would leave no receipt',
-  ),
-  must.outsideOf(
-    'requiredReason',
-    'inside it, calls without a reason would leave no receipt, and receipts would lack the reason',
-  ),
-  must.outsideOf(
-    'redaction',
-    'inside it, results that were withheld would be recorded as given out',
-  ),
-  must.outsideOf(
-    'idempotency',
-    'inside it, calls that were answered from the store would leave no receipt',
-  ),
-  must.outsideOf('rateLimit', 'inside it, calls over the limit would leave no receipt'),
-  must.outsideOf('dryRun', 'inside it, calls that were only previewed would leave no receipt'),
-  must.outsideOf(
-    'timeout',
-    'inside it, a tool that ran out of time would leave its receipt late or never',
-  ),
-  must.outsideOf('retry', 'inside it, every attempt would leave a receipt of its own'),
-  must.outsideOf('permissions', 'inside it, calls that were not permitted would leave no receipt'),
-];
+const ORDER: readonly OrderRule[] = (
+  [
+    ['consent', 'calls that a person or a rule refused would leave no receipt'],
+    [
+      'requiredReason',
+      'calls without a reason would leave no receipt, and receipts would lack the reason',
+    ],
+    ['redaction', 'results that were withheld would be recorded as given out'],
+    ['idempotency', 'calls that were answered from the store would leave no receipt'],
+    ['rateLimit', 'calls over the limit would leave no receipt'],
+    ['dryRun', 'calls that were only previewed would leave no receipt'],
+    ['timeout', 'a tool that ran out of time would leave its receipt late or never'],
+    ['retry', 'every attempt would leave a receipt of its own'],
+    ['permissions', 'calls that were not permitted would leave no receipt'],
+  ] as const
+).map(([name, harm]) => must.outsideOf(name, `inside it, ${harm}`));
