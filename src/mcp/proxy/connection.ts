@@ -6,7 +6,7 @@ import type { AbortSource } from '../../core/time/abort.ts';
 import type { GovernedTools, GovernOptions } from '../../dispatch/govern-tools.ts';
 import { type CallParts, type CallSettings, serveCall } from './calls.ts';
 import { type CatalogOptions, createCatalog, ownCatalog } from './catalog.ts';
-import { clientFacts } from './client-facts.ts';
+import { type ClientFacts, clientFacts } from './client-facts.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
 import { keptApprovals } from './kept-approvals.ts';
 import type { Link, ServersBehind } from './link.ts';
@@ -15,7 +15,7 @@ import { createOutgoing, type Outgoing } from '../outgoing.ts';
 import { peoplePrompt, type PeopleSettings } from './people.ts';
 import { type Relay, relay, type RelayHooks } from './relay.ts';
 import { createRounds } from './rounds.ts';
-import { serverExecutor, type ServerExecutor } from './server-calls.ts';
+import { type Around, serverExecutor, type ServerExecutor } from './server-calls.ts';
 import { withMarkedQuestions } from './elicitation.ts';
 import { endOfAnswer } from './spans.ts';
 import { isRequestId, METHODS, type RequestId, resultMessage, type WireMessage } from '../wire.ts';
@@ -48,7 +48,7 @@ export function governedRelay(
   const asks = createOutgoing(toClient);
   const requests = createOutgoing((message) => void server.send({ message }));
   const rounds = createRounds(connection, (id, result) => toClient(resultMessage(id, result)));
-  const { turn, approvals, clock, report, spans } = connection;
+  const { turn, approvals, clock, report } = connection;
   const executor = serverExecutor({
     exchanges,
     server: requests,
@@ -58,22 +58,7 @@ export function governedRelay(
       exchange.wasAsked = false;
       return newestList(server.behind, lists, { meta: exchange.meta, toolName, abort });
     },
-    around: () =>
-      spans.areMade()
-        ? ({ meta }, toolName, send) =>
-            spans.client(
-              {
-                toolName,
-                meta,
-                request: null,
-                transport: server.transport,
-                protocol: facts.protocol,
-                sessionId: turn.sessionId,
-              },
-              send,
-              endOfAnswer,
-            )
-        : null,
+    around: () => (connection.spans.areMade() ? spansAround(connection, server, facts) : null),
   });
   const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
   const governed = connection.govern({ tools: [], executor, prompts: [people] });
@@ -98,6 +83,16 @@ export function governedRelay(
   const hooks = hooksOf({ calls, asks, requests, executor, clock });
   return relay(client, withMarkedQuestions(server), hooks, report);
 }
+
+/** Puts a span around the sending of a call. */
+const spansAround =
+  ({ spans, turn }: ConnectionParts, { transport }: Link, { protocol }: ClientFacts): Around =>
+  ({ meta }, toolName, send) =>
+    spans.client(
+      { toolName, meta, request: null, transport, protocol, sessionId: turn.sessionId },
+      send,
+      endOfAnswer,
+    );
 
 const serverOf =
   (server: Link) =>

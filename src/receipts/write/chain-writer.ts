@@ -97,15 +97,7 @@ export function createChainWriter(
   key: HashKey | null,
   release: () => void,
 ): ChainWriter {
-  const queue: Queue = {
-    chain,
-    waiting: nothingWaiting(),
-    taken: null,
-    seq: chain.end.count,
-    failure: null,
-    running: null,
-    hurry: null,
-  };
+  const queue = emptyQueue(chain);
   return {
     append(build, durability) {
       const seq = queue.seq + 1;
@@ -152,6 +144,16 @@ export function createChainWriter(
     },
   };
 }
+
+const emptyQueue = (chain: Segments): Queue => ({
+  chain,
+  waiting: nothingWaiting(),
+  taken: null,
+  seq: chain.end.count,
+  failure: null,
+  running: null,
+  hurry: null,
+});
 
 /** Where the receipt that is number `seq` is added. */
 function roomFor(queue: Queue, seq: number, length: number): OpenLines {
