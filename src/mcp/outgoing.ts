@@ -12,7 +12,7 @@ import {
 import type { JsonObject } from '../core/json/json-value.ts';
 import type { ToolProgress } from '../core/contract/call.ts';
 import type { AbortSource } from '../core/time/abort.ts';
-import { pendingRequests } from '../system/pending-requests.ts';
+import { type PendingRequests, pendingRequests } from '../system/pending-requests.ts';
 
 export interface RequestOptions {
   readonly abort: AbortSource;
@@ -60,12 +60,6 @@ export function createOutgoing(
   const open = pendingRequests<Open>();
   let count = 0;
   let gone: string | null = null;
-  /** A message that nests too deep, or a side that is gone: no answer will come. */
-  const unsent = (id: RequestId, thrown: unknown): void => {
-    const waiting = open.take(id);
-    waiting?.unfollow();
-    waiting?.reject(thrown);
-  };
 
   return {
     request(method, params, { abort, about, onProgress }) {
@@ -84,9 +78,9 @@ export function createOutgoing(
         try {
           const sent = onProgress === undefined ? params : withToken(params, id);
           const sending = send(requestMessage(id, method, sent), about);
-          if (sending !== undefined) sending.catch((thrown: unknown) => unsent(id, thrown));
+          if (sending !== undefined) sending.catch((thrown: unknown) => unsent(open, id, thrown));
         } catch (thrown) {
-          unsent(id, thrown);
+          unsent(open, id, thrown);
         }
       });
     },
@@ -111,6 +105,13 @@ export function createOutgoing(
       }
     },
   };
+}
+
+/** A message that nests too deep, or a side that is gone: no answer will come. */
+function unsent(open: PendingRequests<Open>, id: RequestId, thrown: unknown): void {
+  const waiting = open.take(id);
+  waiting?.unfollow();
+  waiting?.reject(thrown);
 }
 
 const withToken = (params: JsonObject, progressToken: string): JsonObject => ({

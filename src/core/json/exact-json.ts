@@ -116,7 +116,7 @@ const [
 /** A text while it is read from first to last. */
 interface Reading {
   readonly text: string;
-  /** Where the next escape stands. Looked for each time, it would cost the square of the length. */
+  /** Where the next escape is: to look for it each time would take the square of the length. */
   escape: number;
   /** The names of every object that is open here; `null` for an array. */
   readonly open: (Set<string> | null)[];

@@ -48,7 +48,7 @@ export function governedRelay(
   const asks = createOutgoing(toClient);
   const requests = createOutgoing((message) => void server.send({ message }));
   const rounds = createRounds(connection, (id, result) => toClient(resultMessage(id, result)));
-  const { turn, approvals, clock, report, spans } = connection;
+  const { turn, approvals, clock, report } = connection;
   const executor = serverExecutor({
     exchanges,
     server: requests,
@@ -58,7 +58,7 @@ export function governedRelay(
       exchange.wasAsked = false;
       return newestList(server.behind, lists, { meta: exchange.meta, toolName, abort });
     },
-    around: () => (spans.areMade() ? spanned(connection, server, facts) : null),
+    around: () => (connection.spans.areMade() ? spansAround(connection, server, facts) : null),
   });
   const people = peoplePrompt({ exchanges, rounds, client: asks, facts, connection, toClient });
   const governed = connection.govern({ tools: [], executor, prompts: [people] });
@@ -84,8 +84,8 @@ export function governedRelay(
   return relay(client, withMarkedQuestions(server), hooks, report);
 }
 
-/** Sends a call on in a span of its own. */
-const spanned =
+/** Puts a span around the sending of a call. */
+const spansAround =
   ({ spans, turn }: ConnectionParts, { transport }: Link, { protocol }: ClientFacts): Around =>
   ({ meta }, toolName, send) =>
     spans.client(

@@ -53,6 +53,30 @@ describe.each(ERAS)('kept approvals (%s)', (era) => {
     ]);
   });
 
+  it('are kept where the tool is gone when the call is made again, until it is there', async () => {
+    const store = approvals();
+    const { client, server, clock } = await scripted({ ...asking(), era, approvals: store });
+    const first = await client.call('note', { to: 'a' });
+    await answerApproval(
+      store,
+      idIn(first),
+      { decision: 'allow_once', decidedBy: 'somebody' },
+      { clock },
+    );
+    const { tools } = server;
+    server.tools = [];
+    await client.list();
+    const gone = await client.call('note', { to: 'a' });
+    server.tools = tools;
+    await client.list();
+
+    const done = await client.call('note', { to: 'a' });
+
+    expect(statusIn(gone)).toBe('tool_not_found');
+    expect(done).toMatchObject({ content: [{ text: 'done' }] });
+    expect(server.calls).toHaveLength(1);
+  });
+
   it('let no other call run', async () => {
     const store = approvals();
     const { client, server, clock } = await scripted({ ...asking(), era, approvals: store });

@@ -242,6 +242,32 @@ describe('pitfalls of consent', () => {
     expect(bench.server.calls).toHaveLength(3);
   });
 
+  it('6 · a server that asks again after every answer is given up after 32 rounds', async () => {
+    const sink = recordingSink<Receipt>();
+    const bench = await scripted({
+      era: 'modern',
+      stack: [auditLog(sink)],
+      capabilities: ELICITS,
+      onCall: () => askingOnce({}),
+    });
+    let answer = await bench.client.call('note');
+    for (let round = 0; answer.resultType === 'input_required'; round += 1) {
+      const { requestState = null } = answer;
+      const inputResponses = { city: { action: 'accept', content: { round } } };
+      answer = await bench.client.call('note', {}, { inputResponses, requestState });
+    }
+
+    expect(bench.server.calls).toHaveLength(32);
+    expect(bench.server.calls[31]).toMatchObject({
+      inputResponses: { city: { content: { round: 30 } } },
+    });
+    expect(answer).toMatchObject({
+      isError: true,
+      content: [{ text: 'The server of note asked for more and more input, and was given up.' }],
+    });
+    expect(sink.records).toMatchObject([{ status: 'executor_error', executed: 'unknown' }]);
+  });
+
   it("7 · the server's own questions go through, marked as its own", async () => {
     const params = {
       message: 'Which city?',

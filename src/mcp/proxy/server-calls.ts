@@ -35,10 +35,11 @@ export interface ServerCallParts {
     toolName: string,
     abort: AbortSource,
   ) => Promise<void> | null;
-  /** Puts a span around the sending of a call; `null` where spans are not made. */
+  /** `null` where spans are not made. */
   readonly around: () => Around | null;
 }
 
+/** Puts a span around the sending of a call. */
 export type Around = (
   exchange: Exchange,
   toolName: string,
