@@ -5,16 +5,10 @@ import { echoExecutor, makeCall, testClock } from '../../../../conformance/test-
 import { composeToolCallers } from '../compose.ts';
 import type { Next, ToolCaller, ToolLayer } from '../../contract/layer.ts';
 import type { ToolResult } from '../../contract/result.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+import { layer, lineOf, pass } from './layers.fixture.ts';
 
 const namesOf = (result: ToolResult): readonly string[] =>
   (result.audit?.layers ?? []).map(({ name }) => name);
-
-const lineOf = (result: ToolResult, name: string) =>
-  result.audit?.layers.find((line) => line.name === name);
 
 describe('law 6: compose writes audit.layers', () => {
   it('innermost first, with ISO times from the clock', async () => {

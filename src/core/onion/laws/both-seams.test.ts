@@ -2,17 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
 import { type ToolLayer, type ToolSpec, when } from '../../contract/layer.ts';
-
-/** A layer that writes down when it is entered and left. */
-const tracing = (name: string, trace: string[]): ToolLayer => ({
-  name,
-  async caller(call, next) {
-    trace.push(`${name} in`);
-    const result = await next(call);
-    trace.push(`${name} out`);
-    return result;
-  },
-});
+import { tracing } from './layers.fixture.ts';
 
 describe('law 2: one list drives both seams', () => {
   const spec: ToolSpec = { name: 'echo', description: 'd', inputSchema: {}, annotations: {} };

@@ -3,15 +3,8 @@ import { causeOf, ok, refuse } from '../results.ts';
 import { withCall } from '../own-call.ts';
 import { echoExecutor, makeCall } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
-import type { Next, ToolCaller, ToolLayer } from '../../contract/layer.ts';
-import type { ToolResult } from '../../contract/result.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
-
-const lineOf = (result: ToolResult, name: string) =>
-  result.audit?.layers.find((line) => line.name === name);
+import type { Next, ToolCaller } from '../../contract/layer.ts';
+import { layer, lineOf, pass } from './layers.fixture.ts';
 
 const throwing: Next = () => Promise.reject(new Error('broke'));
 

@@ -3,11 +3,8 @@ import { refuse } from '../results.ts';
 import { stateOf } from '../own-call.ts';
 import { echoExecutor, makeCall, testClock } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
-import { type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+import { type ToolCaller } from '../../contract/layer.ts';
+import { layer, pass } from './layers.fixture.ts';
 
 describe('law 12: clock and ids come from outside', () => {
   const seenBy =

@@ -6,17 +6,7 @@ import { type ComposedCaller, composeToolCallers } from '../compose.ts';
 import { type Next, type ToolLayer } from '../../contract/layer.ts';
 import type { ToolResult } from '../../contract/result.ts';
 import { howMany } from '../../../../conformance/how-many.fixture.ts';
-
-/** A layer that writes down when it is entered and left. */
-const tracing = (name: string, trace: string[]): ToolLayer => ({
-  name,
-  async caller(call, next) {
-    trace.push(`${name} in`);
-    const result = await next(call);
-    trace.push(`${name} out`);
-    return result;
-  },
-});
+import { tracing } from './layers.fixture.ts';
 
 const tracingExecutor =
   (trace: string[]): Next =>

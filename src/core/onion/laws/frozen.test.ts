@@ -4,11 +4,8 @@ import { withCall } from '../own-call.ts';
 import { echoExecutor, makeCall, settle } from '../../../../conformance/test-kit.ts';
 import type { ToolCall } from '../../contract/call.ts';
 import { composeToolCallers } from '../compose.ts';
-import { type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+import { type ToolCaller } from '../../contract/layer.ts';
+import { layer, pass } from './layers.fixture.ts';
 
 describe('law 8: calls and results are frozen', () => {
   it('so that a layer and an executor cannot change them', async () => {

@@ -3,19 +3,13 @@ import { fail, refuse } from '../results.ts';
 import { withCall } from '../own-call.ts';
 import { echoExecutor, makeCall, settle } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
-import type { Next, ToolCaller, ToolLayer } from '../../contract/layer.ts';
+import type { Next, ToolCaller } from '../../contract/layer.ts';
 import type { ToolResult } from '../../contract/result.ts';
 import { whenAborted } from '../../time/abort.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+import { layer, lineOf } from './layers.fixture.ts';
 
 const namesOf = (result: ToolResult): readonly string[] =>
   (result.audit?.layers ?? []).map(({ name }) => name);
-
-const lineOf = (result: ToolResult, name: string) =>
-  result.audit?.layers.find((line) => line.name === name);
 
 /** Calls `next` so many times, one after another, and answers with the last. */
 const times =

@@ -4,16 +4,9 @@ import { withCall } from '../own-call.ts';
 import { unhandledDuring } from '../../../../conformance/benches/fuzz/watch-process.ts';
 import { echoExecutor, makeCall, settle } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
-import { type Next, type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
-import type { ToolResult } from '../../contract/result.ts';
+import { type Next, type ToolCaller } from '../../contract/layer.ts';
 import { whenAborted } from '../../time/abort.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
-
-const lineOf = (result: ToolResult, name: string) =>
-  result.audit?.layers.find((line) => line.name === name);
+import { layer, lineOf, pass } from './layers.fixture.ts';
 
 /** Takes its call back and answers without waiting. */
 const leaving: ToolCaller = (call, next) => {

@@ -6,6 +6,7 @@ import { composeToolCallers } from '../compose.ts';
 import { isAlliumError } from '../../contract/errors.ts';
 import { type Next, type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
 import type { ToolResult } from '../../contract/result.ts';
+import { pass } from './layers.fixture.ts';
 
 const linesOf = (result: ToolResult): readonly string[] =>
   (result.audit?.layers ?? []).map(({ name, status }) => `${name}: ${status}`);
@@ -20,8 +21,6 @@ async function thrownBy(work: Promise<unknown>): Promise<unknown> {
 
 describe('law 3: nothing throws through the onion', () => {
   const oops = new Error('oops');
-  const pass: ToolCaller = (call, next) => next(call);
-
   it.each<[string, Next]>([
     [
       'at once',

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { echoExecutor, makeCall, testClock } from '../../../../conformance/test-kit.ts';
 import { type ComposeOptions, composeToolCallers } from '../compose.ts';
-import { defineLayer, type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
+import { defineLayer, type ToolLayer } from '../../contract/layer.ts';
 import { checkOptions, expected } from '../../contract/options.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+import { layer } from './layers.fixture.ts';
 
 describe('law 10: options are checked when a layer is made', () => {
   /** A layer as the bundled ones are made. */

@@ -2,13 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { annotate, refuse } from '../results.ts';
 import { echoExecutor, makeCall } from '../../../../conformance/test-kit.ts';
 import { composeToolCallers } from '../compose.ts';
-import { type ToolCaller, type ToolLayer } from '../../contract/layer.ts';
+import { type ToolLayer } from '../../contract/layer.ts';
 import type { ToolResult } from '../../contract/result.ts';
 import { WITHHELD } from '../audit.ts';
-
-const pass: ToolCaller = (call, next) => next(call);
-
-const layer = (name: string, caller: ToolCaller = pass): ToolLayer => ({ name, caller });
+import { layer } from './layers.fixture.ts';
 
 describe('law 13: every string of the audit record is scrubbed before anybody reads it', () => {
   const masking = (name: string, secret: string): ToolLayer => ({
