@@ -56,15 +56,15 @@ export const RULES: readonly Rule[] = [
     what: 'files that a captain call enters',
     of: ({ call }) => call.files.length,
     goal: 90,
-    now: 116,
+    now: 102,
   },
   {
     what: 'functions that a captain call enters',
     of: ({ call }) => call.functions,
     goal: 330,
-    now: 566,
+    now: 437,
   },
-  { what: 'Object.freeze in a captain call', of: ({ call }) => call.freezes, goal: 45, now: 63 },
+  { what: 'Object.freeze in a captain call', of: ({ call }) => call.freezes, goal: 45, now: 53 },
 ];
 
 /** What a figure may not pass: the goal, or where it stands as long as the goal is not met. */

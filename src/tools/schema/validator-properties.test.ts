@@ -57,9 +57,10 @@ const common = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => 
   fc.record({ multipleOf: fc.constantFrom(1, 2, 0.5) }),
   fc.record({ minLength: fc.nat(3), maxLength: fc.nat(3) }),
   fc.record({ pattern: fc.constantFrom('^a', 'b$', '^[a-z]{1,2}$', '\\d', '^(?:a|b)*$', '\\s') }),
-  fc.record({ minItems: fc.nat(2), uniqueItems: fc.boolean() }),
+  fc.record({ minItems: fc.integer({ min: 1, max: 2 }), uniqueItems: fc.boolean() }),
   fc.record({ items: schema }),
-  fc.record({ contains: schema }),
+  // Plain ajv takes an empty list for one that contains almost anything.
+  fc.record({ contains: schema, minItems: fc.constant(1) }),
   fc.record({ required: names, maxProperties: fc.nat(3) }),
   fc.record({ properties: mapOf(schema), additionalProperties: schema }),
   fc.record({
@@ -79,7 +80,12 @@ const common = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => 
 
 const modern = (schema: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject>[] => [
   fc.record({ prefixItems: listOf(schema), items: schema }),
-  fc.record({ contains: schema, minContains: fc.nat(2), maxContains: fc.nat(3) }),
+  fc.record({
+    contains: schema,
+    minContains: fc.nat(2),
+    maxContains: fc.nat(3),
+    minItems: fc.constant(1),
+  }),
   fc.record({ properties: mapOf(schema), unevaluatedProperties: schema }),
   fc.record({ dependentRequired: fc.dictionary(plain, names), dependentSchemas: mapOf(schema) }),
 ];
@@ -157,6 +163,16 @@ describe('validateJson', () => {
       ),
       { numRuns: howMany(100, 200) },
     );
+  });
+
+  it.each([
+    'https://json-schema.org/draft/2020-12/schema',
+    'http://json-schema.org/draft-07/schema#',
+  ])('finds nothing in an empty list, whatever it is to contain: %s', ($schema) => {
+    const schema = checkSchema({ $schema, contains: { anyOf: [true] } }, 'test');
+
+    expect(validateJson(schema, [])).toHaveLength(1);
+    expect(validateJson(schema, [1])).toEqual([]);
   });
 
   it('takes any text for the name of a property', () => {
