@@ -1,5 +1,6 @@
 /** `allium proxy`: a stack between an MCP client and an MCP server. */
 
+import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { collect, readPort, withLogOptions } from '../io/flags.ts';
 import type { AddCommand, CliIo } from '../io/io.ts';
@@ -53,11 +54,25 @@ export const addProxy: AddCommand = (program, io, run) => {
 const takeServerWords = (command: Command): void =>
   void command.passThroughOptions(false).allowExcessArguments(true);
 
+/**
+ * Where many calls were under way at once, V8 may from then on make the objects of calls among the
+ * old ones, which only a full collection frees: a sixth of the throughput, by chance, for as long as
+ * the proxy runs. A runtime without V8 has no such flag, and needs none.
+ */
+function keepObjectsYoung(): void {
+  try {
+    setFlagsFromString('--no-allocation-site-pretenuring');
+  } catch {
+    // The proxy does the same without.
+  }
+}
+
 async function started(words: readonly string[], flags: ProxyFlags, io: CliIo): Promise<number> {
   if (flags.printConfig !== undefined) {
     const { writeConfig } = await import('../wrap/print-config.ts');
     return writeConfig(flags.printConfig, words, flags, io);
   }
+  keepObjectsYoung();
   const { serveHttp, serveStdio } = await import('../io/serve-clients.ts');
   const { proxyParts } = await import('./proxy-parts.ts');
   const parts = await proxyParts(words, flags, io);
