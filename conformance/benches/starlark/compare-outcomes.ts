@@ -70,7 +70,7 @@ function errorDifferences(native: Failure, here: Failure): readonly Difference[]
  * wanted something else.
  */
 const isHint = (native: string, here: string): boolean =>
-  /^got (?:illegal token|string literal), want /.test(native) &&
+  /^(?:got (?:illegal token|string literal), want |not an identifier$)/.test(native) &&
   here.startsWith('this Starlark dialect does not support ');
 
 /**
