@@ -88,7 +88,8 @@ function changed(
   result: ToolResult,
 ): ToolResult {
   if (result === inside || result.ok) return result;
-  return refused(stage, call, parent, result, undefined, inside.ok);
+  const end = inside.ok ? refused : ended;
+  return end(stage, call, parent, result);
 }
 
 /**
@@ -98,17 +99,28 @@ function changed(
 const isLate = (call: ToolCall, parent: Frame | null): boolean =>
   slotOf(call).state.abandoned && isAbandoned(parent);
 
-/** Writes the line of a stage that turned the call away; its result goes to the layer outside. */
+/** The stage turned the call away: it is to blame for that. */
 function refused(
   stage: Stage,
   call: ToolCall,
   parent: Frame | null,
   result: ToolResult,
+  startedAt?: number,
+): ToolResult {
+  const { state } = slotOf(call);
+  if (!result.ok && !isLate(call, parent)) state.blockedBy = stage.name;
+  return ended(stage, call, parent, result, startedAt);
+}
+
+/** Writes the stage's line, and hands the result to the layer outside. */
+function ended(
+  stage: Stage,
+  call: ToolCall,
+  parent: Frame | null,
+  result: ToolResult,
   startedAt = slotOf(call).state.clock.now(),
-  isToBlame = true,
 ): ToolResult {
   if (isLate(call, parent)) return result;
-  if (isToBlame && !result.ok) slotOf(call).state.blockedBy = stage.name;
   writeStageLine(stage.name, call, { status: result.status }, startedAt);
   return answer(parent, result);
 }
