@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { makeCall } from '../../conformance/test-kit.ts';
-import { approvalWaitOf, type EarlierDecision } from './consultation.ts';
+import { echoExecutor, makeCall } from '../../conformance/test-kit.ts';
+import { composeToolCallers } from '../core/onion/compose.ts';
+import { createPass } from '../core/onion/pass.ts';
+import { createCall } from '../core/onion/own-call.ts';
+import type { OpenQuestion } from './consultation.ts';
+import { approvalWaitOf, consultationOf, type EarlierDecision } from './consultation.ts';
 
 describe('approvalWaitOf', () => {
   const decision = (id: string): EarlierDecision => ({
@@ -29,5 +33,38 @@ describe('approvalWaitOf', () => {
 
   it('is nothing for a first pass', () => {
     expect(approvalWaitOf(makeCall())).toBeNull();
+  });
+});
+
+describe('what approvals keep with a call', () => {
+  const question: OpenQuestion = { gate: 'consent', definition: 'd', policy: '' };
+
+  it('is kept in a stack without a dispatcher, too', () => {
+    const bare = createCall(makeCall(), createPass());
+    consultationOf(bare).question = question;
+
+    expect(consultationOf(bare)).toEqual({
+      ...{ prompts: [], services: null, decisions: [] },
+      question,
+    });
+  });
+
+  it('begins anew when a host hands in the same call again', async () => {
+    const seen: unknown[] = [];
+    const stack = composeToolCallers([
+      (call, next) => {
+        const consultation = consultationOf(call);
+        seen.push({ ...consultation });
+        consultation.question = question;
+        return next(call);
+      },
+    ]);
+    const call = makeCall();
+
+    await stack(call, echoExecutor());
+    await stack(call, echoExecutor());
+
+    expect(seen).toEqual([consultationOf(call), consultationOf(call)]);
+    expect(consultationOf(call).question).toBeNull();
   });
 });

@@ -121,6 +121,8 @@ function rememberLast(build: (next: Next) => Link): (next: Next) => Link {
 function firstCallOf(call: ToolCall, { clock, createId }: ComposeOptions): ToolCall {
   const { state, conditions } = slotOf(call);
   const pass = createPass(state);
+  // What one run does with it is not for the next to find.
+  if (state.consultation !== null) pass.consultation = { ...state.consultation };
   if (clock !== undefined) pass.clock = clock;
   if (createId !== undefined) pass.createId = createId;
   return recreate(call, { state: pass, frame: null, conditions: conditionsFor(conditions) });
