@@ -55,9 +55,9 @@ const takeServerWords = (command: Command): void =>
   void command.passThroughOptions(false).allowExcessArguments(true);
 
 /**
- * Where many calls were under way at once, V8 may from then on make the objects of calls among the
- * old ones, which only a full collection frees: a sixth of the throughput, by chance, for as long as
- * the proxy runs. A runtime without V8 has no such flag, and needs none.
+ * After a burst V8 may make the objects of calls among the old ones, which only a full collection
+ * frees. Whether it does is chance, and lasts as long as the proxy: it cost a sixth of the
+ * throughput. A runtime without V8 has no such flag, and needs none.
  */
 function keepObjectsYoung(): void {
   try {
