@@ -164,8 +164,8 @@ function settle(
       ? store.release(key, token)
       : store.complete(key, token, { state, answer, ttlMs });
   } catch {
-    // The tool has answered. A claim that could not be settled runs out, and then says that nobody
-    // knows.
+    // The tool has answered. A claim that could not be settled runs out, and its key answers
+    // `outcome_unknown` from then on.
   }
   return typeof settled === 'boolean'
     ? told(flight, verdict, result, settled)
@@ -219,7 +219,7 @@ async function present(
 
 /**
  * Only what the tool itself answered, whole: no preview, no refusal, nothing that was cut or waits
- * for somebody.
+ * for a person.
  */
 const isKeepable = (result: ToolResult): boolean =>
   result.ok &&

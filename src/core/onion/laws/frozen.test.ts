@@ -15,7 +15,7 @@ describe('law 8: calls and results are frozen', () => {
       attempts.push(what);
     };
     const meddling: ToolCaller = async (call, next) => {
-      // The types forbid it; this is somebody who does not use them.
+      // The types forbid it; a layer in JavaScript has none.
       const open = call as { -readonly [K in keyof ToolCall]: ToolCall[K] } & {
         toolArgs: { list: number[] };
       };
