@@ -163,7 +163,7 @@ function open(table: Table, key: string, request: ClaimRequest, now: number): vo
   if (holder !== null) count(table, holder, 1);
 }
 
-/** `holder` is the session whose room the claim would take: no session may hold more than is free. */
+/** `holder` is the session whose room the claim takes: none may hold more than is free. */
 function demandRoom(table: Table, holder: string | null, now: number): void {
   const { claims, maxKeys, done, unknown, repeatable, held } = table;
   while (done.first !== null && isForgotten(done.first, now)) remove(table, done.first);
