@@ -208,6 +208,7 @@ async function run(queue: Queue, atOnce: boolean): Promise<void> {
   queue.running = null;
 }
 
+/** Resolves after `GATHER_MS`, or as soon as a receipt comes that a call waits for. */
 const gathered = (queue: Queue): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => queue.hurry?.(), GATHER_MS);
